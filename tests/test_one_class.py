@@ -74,26 +74,68 @@ def test_score_one_is_the_decision_function(X):
     np.testing.assert_array_equal([model.score_one(x) for x in X], model.decision_function(X))
 
 
-def naive_quantiles(scores, fraction):
+def naive_step(seen):
+    """Return how many numbers are between updates: powers of 2, a 32nd to a 16th of them."""
+    return next(step for step in (128, 64, 32, 16, 8, 4, 2, 1) if seen >= 16 * step or step == 1)
+
+
+def naive_level(newest, seen, fraction, odds=False):
+    """Return the quantile around a line in the middle of the next numbers.
+
+    The line is in 1 / t, or of logarithms of odds in that of t.
+    """
+    n = len(newest)
+    if n < 8:
+        return np.quantile(newest, fraction, method="weibull")
+    if odds:
+        newest = np.log(newest / (1 - newest))
+    time_of = np.log if odds else np.reciprocal
+    times = time_of(np.arange(seen - n + 1.0, seen + 1))
+    # In units of their spread, so that the equations are well conditioned.
+    unit = times.std()
+    slope, level = np.polyfit((times - times.mean()) / unit, newest, 1)
+    rests = newest - level - slope * (times - times.mean()) / unit
+    ahead = (time_of(seen + (naive_step(seen) + 1) / 2) - times.mean()) / unit
+    wider = np.sqrt((1 + (1 + ahead**2) / n) / (1 - 2 / n))
+    found = level + slope * ahead + wider * np.quantile(rests, fraction, method="weibull")
+    found = min(found, newest[-(n // 8) :].mean())
+    return 1 / (1 + np.exp(-found)) if odds else found
+
+
+def naive_quantiles(scores, fraction, odds):
     """Return the quantile before each score, and after the last one."""
     before, quantile = [], 0.0
     for t in range(len(scores)):
         before.append(quantile)
         seen = t + 1
-        if seen % 128 == 0 or (seen < 128 and seen & (seen - 1) == 0):
+        if seen % naive_step(seen) == 0:
             newest = scores[max(seen // 2, seen - 1024) : seen]
-            quantile = np.quantile(newest, fraction, method="weibull")
+            quantile = naive_level(newest, seen, fraction, odds)
     return np.array(before), quantile
 
 
+@pytest.mark.parametrize("odds", [False, True])
 @pytest.mark.parametrize("cuts", [[], [1, 2, 3, 64, 65, 127, 1000, 2500], list(range(1, 3000))])
-def test_recent_quantile(cuts):
+def test_recent_quantile(cuts, odds):
     scores = np.random.default_rng(0).standard_normal(3000).cumsum()
-    recent = RecentQuantile(0.2)
+    if odds:
+        scores = 1 / (1 + np.exp(-scores / 10))
+    recent, whole = RecentQuantile(0.2, odds), RecentQuantile(0.2, odds)
     found = np.concatenate([recent.append(part) for part in np.split(scores, cuts)])
-    expected, last = naive_quantiles(scores, 0.2)
-    assert np.array_equal(found, expected)
-    assert recent.quantile == last
+    assert np.array_equal(found, whole.append(scores))
+    expected, last = naive_quantiles(scores, 0.2, odds)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    assert recent.quantile == whole.quantile == pytest.approx(last, rel=1e-9)
+
+
+def test_equal_numbers_have_no_trend():
+    """And those that creep towards a limit, one by one, are not below what the next ones have."""
+    for numbers in (np.full(3000, 0.1), 1 - 1 / np.arange(1, 3001) ** 0.7):
+        recent = RecentQuantile(0.05)
+        assert (numbers >= recent.append(numbers))[1:].all()
+    leverages = RecentQuantile(0.05, odds=True)
+    leverages.append(np.ones(3000))
+    assert 0.999999 < leverages.quantile < 1
 
 
 def test_any_split(X):
@@ -130,6 +172,31 @@ def test_finds_the_share_among_others(detector):
     assert np.mean(found == -1) == pytest.approx(0.05, abs=0.03)
     others = model.predict(rng.standard_normal((4000, 2)))
     assert np.mean(others == -1) == pytest.approx(0.05, abs=0.025)
+
+
+@pytest.mark.parametrize("n_features", [2, 20])
+@pytest.mark.parametrize(
+    "detector",
+    [
+        SPAOneClass(),
+        KernelMeanDetector(),
+        KernelMeanDetector(statistic="leverage"),
+        KernelMeanDetector(statistic="leverage", n_components=50),
+        KernelMeanDetector(statistic="leverage", features="nystroem"),
+    ],
+    ids=lambda model: "-".join([type(model).__name__, *map(str, changed(model).values())]),
+)
+def test_a_stream_finds_the_share_among_others(detector, n_features):
+    """Though the model knew less when it scored its samples: leverages fall like 1 / t."""
+    shares = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        model = clone(detector).set_params(contamination=0.05, random_state=seed)
+        for n in (110, 190, 301, 600):
+            model.partial_fit(rng.standard_normal((n, n_features)))
+            others = rng.standard_normal((2000, n_features))
+            shares.append(np.mean(model.predict(others) == -1))
+    assert np.mean(shares) == pytest.approx(0.05, abs=0.015)
 
 
 @pytest.mark.parametrize("n_features", [2, 20, 60])
@@ -260,4 +327,5 @@ def test_the_offset_of_a_merged_detector_is_that_of_the_last_half(first, numbers
     later = np.concatenate(scores)[np.argsort(turns, kind="stable")]
     half = min((found.count + 1) // 2, 1024)
     stream = np.concatenate([before, later])[-half:]
-    assert found.quantile == np.quantile(stream, 0.1, method="weibull")
+    level = naive_level(stream, found.count, 0.1)
+    assert found.quantile == pytest.approx(level, rel=1e-9, abs=1e-9)

@@ -24,24 +24,35 @@ from onlinekern.estimators.validation import (
     validate_data,
 )
 
+# Fewer numbers have no trend. Odds are finite: those of 1 are what single precision has below it.
+TREND_FROM, LEAST, MOST = 8, 2.0**-100, 1 - 2.0**-24
+
 
 class RecentQuantile:
-    """A quantile of the last numbers of a stream, updated at fixed positions.
+    """The quantile that the next numbers of a stream have, by their trend, at fixed positions.
 
     The positions depend on the count alone: however a stream is divided into calls, the quantiles
-    are the same. Of few numbers the last half counts: a model that has learnt little scores all
-    samples low, so a quantile of all its scores would find hardly any outlier later.
+    are the same. Of few numbers the last half counts.
+
+    Numbers of a model that learns have a trend: it scores a row the higher, the more it has learnt.
+    Number s is seen as ``level + slope / s`` and a rest, by least squares, and the quantile is that
+    of the rests around the trend at the middle of the numbers until the next update. Odds are seen
+    as ``factor s^power``. There is no trend of fewer than eight.
 
     Parameters
     ----------
     fraction : float in (0, 1)
+    odds : bool, default=False
+        Whether numbers are in (0, 1), and their odds have the trend.
     """
 
     LENGTH = 1024
     EVERY = 128
+    # Models of former versions do not say it.
+    odds = False
 
-    def __init__(self, fraction: float) -> None:
-        self.fraction = fraction
+    def __init__(self, fraction: float, odds: bool = False) -> None:
+        self.fraction, self.odds = fraction, odds
         self.values = np.zeros(self.LENGTH)
         self.count = 0
         # An empty model gives this score to every sample.
@@ -49,16 +60,18 @@ class RecentQuantile:
 
     def copy(self) -> Any:
         """Return a copy in the same state."""
-        twin = RecentQuantile(self.fraction)
+        twin = RecentQuantile(self.fraction, self.odds)
         twin.values = self.values.copy()
         twin.count, twin.quantile = self.count, self.quantile
         return twin
 
+    def step(self) -> int:
+        """Return how many numbers are between updates here, a 16th to a 32nd of them or EVERY."""
+        return min(max(1 << self.count.bit_length() >> 5, 1), self.EVERY)
+
     def left(self) -> int:
-        """Return how many numbers are left until the update at 1, 2, 4 ... 128, 256, 384 ..."""
-        if self.count >= self.EVERY:
-            return self.EVERY - self.count % self.EVERY
-        return (1 << self.count.bit_length()) - self.count
+        """Return how many numbers are left until the next update."""
+        return self.step() - self.count % self.step()
 
     def append_counted(self, values: Any, weights: Any) -> Any:
         """Append the numbers of weight > 0; return for each number the quantile before it."""
@@ -82,11 +95,47 @@ class RecentQuantile:
         return before
 
     def renew(self) -> None:
-        """Find the quantile of the last half."""
-        oldest = max(self.count // 2, self.count - self.LENGTH)
-        recent = self.values[np.arange(oldest, self.count) % self.LENGTH]
-        # The next of n numbers that come independently is below it with this chance.
-        self.quantile = float(np.quantile(recent, self.fraction, method="weibull"))
+        """Find the quantile of the numbers until the next update."""
+        places = np.arange(max(self.count // 2, self.count - self.LENGTH), self.count)
+        recent = self.values[places % self.LENGTH]
+        n = len(places)
+        if n < TREND_FROM:
+            # The next of n numbers that come independently is below it with this chance.
+            self.quantile = float(np.quantile(recent, self.fraction, method="weibull"))
+            return
+        seen = self.linked(recent)
+        slope, times, rests = self.trend(places, seen)
+        middle, spread = times.mean(), np.square(times - times.mean()).sum()
+        half = (self.step() + 1) / 2
+        ahead = self.times(-half, self.count + half) - middle
+        # A line through n numbers is nearer to them than to the next one.
+        wider = np.sqrt((1 + 1 / n + ahead * ahead / spread) / (1 - 2 / n))
+        rest = np.quantile(rests, self.fraction, method="weibull")
+        line = seen[-1] - rests[-1] + slope * (ahead + middle - times[-1])
+        # Where there is hardly a rest, as of equal rows, the bend of the trend is not to decide.
+        most = seen[-1] + (seen[-(n // TREND_FROM) :] - seen[-1]).mean()
+        self.quantile = float(self.unlinked(min(line + wider * rest, most)))
+
+    def trend(self, places: Array, seen: Floats) -> tuple[float, Array, Floats]:
+        """Return the slope of the trend, the times of these places in it, and the rests."""
+        times = self.times(self.count - 1 - places, places + 1)
+        apart = times - times.mean()
+        # From the last number on: what is constant has no trend, and no rest.
+        rests = seen - seen[-1]
+        slope = (apart * rests).sum() / np.square(apart).sum()
+        return slope, times, rests - rests.mean() - slope * apart
+
+    def times(self, ages: Any, numbers: Any) -> Any:
+        """Return what the trend is linear in, 0 for the last number, which has the age 0."""
+        return np.log1p(ages / numbers) if self.odds else ages / numbers
+
+    def linked(self, numbers: Floats) -> Floats:
+        """Return what of numbers has the trend."""
+        return -np.log(1 / np.clip(numbers, LEAST, MOST) - 1) if self.odds else numbers
+
+    def unlinked(self, seen: Any) -> Any:
+        """Return the numbers of which `linked` makes these."""
+        return 1 / (1 + np.exp(-seen)) if self.odds else seen
 
     def _check_loaded(self) -> None:
         check_attributes(self, others=False)
@@ -96,6 +145,9 @@ class RecentQuantile:
         yield "values", array(self.LENGTH)
         yield "count", whole(0, MOST_COUNT - 1)
         yield "quantile", of(float)
+        # Models of former versions do not say it.
+        if "odds" in vars(self):
+            yield "odds", of(bool)
 
 
 @estimator
@@ -152,7 +204,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         """Learn one pass over a batch, in its order.
 
         `offset_` follows the scores that the last half of the samples, 1,024 at most, had before
-        they were learnt; those of weight 0 do not count.
+        they were learnt, and their trend; those of weight 0 do not count.
 
         Parameters
         ----------
@@ -293,7 +345,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         weight = check_weights(sample_weight, scores)
         weight = np.ones(len(scores)) if weight is None else weight
         scores, told = self._as_if_new(scores, X, weight, orders)
-        self._recent = RecentQuantile(self.contamination)
+        self._recent = RecentQuantile(self.contamination, self._scores_are_odds())
         self._recent.append(scores[told])
         # The next of n numbers that come independently is below it with this chance.
         level = float(np.quantile(scores[told], self.contamination, method="weibull"))
@@ -335,6 +387,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         fresh = not self.__sklearn_is_fitted__()
         recent = RecentQuantile(self.contamination) if fresh else self._followed()
         scores = self._partial_fit(X, None, None, sample_weight)
+        recent.odds = self._scores_are_odds()
         if sample_weight is None:
             before = recent.append(scores)
         else:
@@ -345,8 +398,12 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     def _followed(self) -> RecentQuantile:
         """Return a copy of the quantile, of the present `contamination`."""
         recent: RecentQuantile = self._recent.copy()
-        recent.fraction = self.contamination
+        recent.fraction, recent.odds = self.contamination, self._scores_are_odds()
         return recent
+
+    def _scores_are_odds(self) -> bool:
+        """Return whether the scores of the model, between 0 and 1, follow the trend of odds."""
+        return False
 
     def _check_loaded(self) -> None:
         own = vars(self)

@@ -94,9 +94,9 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     contamination : float in (0, 0.5], default=0.1
-        Fraction of outliers: `offset_` is this quantile of the scores that new samples have. Of few
-        samples fewer are found after `partial_fit` (docs/families/one_class.md). The default is
-        that of scikit-learn's detectors without a rule of their own.
+        Fraction of outliers: `offset_` is this quantile of the scores that new samples have
+        (docs/families/one_class.md tells how nearly). The default is that of scikit-learn's
+        detectors without a rule of their own.
     encode : {'auto', True, False}, default='auto'
         Whether the model encodes the columns of tables itself, with an encoder `encoder_`
         (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
@@ -123,7 +123,8 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
         After `fit`, the quantile `contamination` of the scores of the training samples, as far as
         possible of those that they would have if they had not been learnt. After `partial_fit` and
         `learn_one`, that of the scores of the last half of the samples, 1,024 at most, each taken
-        before its sample was learnt (updated every 128 samples).
+        before its sample was learnt, around their trend: a model that knows more scores higher. It
+        is updated after each 16th of the samples or more often, at last after each 128.
     frequencies_ : ndarray of shape (n_components, n_features)
         With features='fourier', the frequencies, in the dtype of the samples, drawn before the
         first one, from ``N(0, 2 gamma_ I)`` for the Gaussian kernel.
@@ -233,6 +234,9 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
         if not isinstance(space, LeverageSpace):
             return False
         return space.block.count + 1 >= space.block.block_length
+
+    def _scores_are_odds(self) -> bool:
+        return isinstance(self._model.space, LeverageSpace)
 
     def _as_if_new(
         self, scores: Floats, X: Any, weight: Floats, orders: list[Any]

@@ -390,9 +390,9 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
         the model before the last i samples has the weight ``a**i``, so that about the last
         ``1 / (1 - a)`` models count. The weights are divided by their sum.
     contamination : float in (0, 0.5], default=0.1
-        Fraction of outliers: `offset_` is this quantile of the scores that new samples have. Of few
-        samples fewer are found after `partial_fit` (docs/families/one_class.md). The default is
-        that of scikit-learn's detectors without a rule of their own.
+        Fraction of outliers: `offset_` is this quantile of the scores that new samples have
+        (docs/families/one_class.md tells how nearly). The default is that of scikit-learn's
+        detectors without a rule of their own.
     encode : {'auto', True, False}, default='auto'
         Whether the model encodes the columns of tables itself, with an encoder `encoder_`
         (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
@@ -419,7 +419,8 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
         After `fit`, the quantile `contamination` of the scores of the training samples, as far as
         possible of those that they would have if they had not been learnt. After `partial_fit` and
         `learn_one`, that of the scores of the last half of the samples, 1,024 at most, each taken
-        before its sample was learnt (updated every 128 samples).
+        before its sample was learnt, around their trend: a model that knows more scores higher. It
+        is updated after each 16th of the samples or more often, at last after each 128.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
         The support vectors, in the dtype of the samples; CSR when the model was started with sparse
         samples.

@@ -178,7 +178,8 @@ def recent_of(estimator: Any) -> states.Recent | None:
     if recent is None:
         return None
     fraction, values = float(estimator.contamination), np.array(recent.values)
-    return states.Recent(fraction, values, recent.count, recent.EVERY, recent.quantile)
+    numbers = recent.count, recent.EVERY, recent.quantile
+    return states.Recent(fraction, values, *numbers, estimator._scores_are_odds())
 
 
 def factors_of_samples(estimator: Any) -> Floats | None:

@@ -400,8 +400,10 @@ class Recent(NamedTuple):
     noted : int
         Scores that ever came.
     every : int
-        Scores between two quantiles, once there are as many.
+        Scores between two quantiles, once there are many.
     quantile : float
+    odds : bool
+        Whether the logarithms of their odds have the trend.
     """
 
     fraction: float
@@ -409,6 +411,7 @@ class Recent(NamedTuple):
     noted: int
     every: int
     quantile: float
+    odds: bool
 
 
 @dataclass(frozen=True, eq=False)

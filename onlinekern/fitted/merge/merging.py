@@ -219,7 +219,7 @@ def merged_quantile(mix: Mix, parts: list[RecentQuantile], base: Any) -> RecentQ
     """
     before = 0 if base is None else base.count
     mix = mix.counting([part.count for part in parts], before)
-    found = RecentQuantile(parts[0].fraction)
+    found = RecentQuantile(parts[0].fraction, parts[0].odds)
     found.count = mix.count([part.count for part in parts], before)
     fresh = [last(held, min(part.count - before, len(held)))
              for part, held in zip(parts, map(in_order, parts), strict=True)]  # fmt: skip

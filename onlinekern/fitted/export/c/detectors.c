@@ -1,21 +1,23 @@
 /* Detectors: the offset of their scores, means of features, and leverages. See scoring.c. */
 
+/*** odds_of_score ***/
+    score = score > $least ? (score < $most ? score : $most) : $least;
+    return -LOG(1 / score - 1);
+
 /*** recent_scores ***/
-/* The k-th smallest of the n newest scores, from 0 on: passes from one to the next larger. */
+/* The k-th smallest of n rests, from 0 on: passes from one to the next larger. */
 static real ranked(int32_t n, int32_t k)
 {
-    const int32_t first = (int32_t)((recent_count - n) % $kept);
-    real found = recent[first];
+    real found = rests[0];
     for (int32_t j = 1; j < n; j++)
-        if (recent[(first + j) % $kept] < found)
-            found = recent[(first + j) % $kept];
+        if (rests[j] < found)
+            found = rests[j];
     for (int32_t below = 0;;) {
         real next = found;
         for (int32_t j = 0; j < n; j++) {
-            const real score = recent[(first + j) % $kept];
-            below += score <= found && score >= found;
-            if (score > found && (next <= found || score < next))
-                next = score;
+            below += rests[j] <= found && rests[j] >= found;
+            if (rests[j] > found && (next <= found || rests[j] < next))
+                next = rests[j];
         }
         if (below > k || next <= found)
             return found;
@@ -23,22 +25,83 @@ static real ranked(int32_t n, int32_t k)
     }
 }
 
-/* The score that a sample had before it was learnt. The offset is a quantile of the last half, found
-   anew after 1, 2, 4 ... $every, and then after each $every. */
+/* The quantile of n rests. */
+static real quantile_of_rests(int32_t n)
+{
+    const real wanted = $fraction * (real)(n + 1) - 1, place = wanted > 0 ? wanted : 0;
+    const int32_t below = (int32_t)place;
+    const real least = ranked(n, below), next = below + 1 < n ? ranked(n, below + 1) : least;
+    return least + (place - (real)below) * (next - least);
+}
+
+/* What of a score has a trend, and back. */
+static real linked_score(real score)
+{
+$linked
+}
+
+static real unlinked_score(real found)
+{
+$unlinked
+}
+
+/* What the trend is linear in, of a score of this age and number. */
+static real time_of(real age, real number)
+{
+    return $time;
+}
+
+/* That of one of the n newest scores. */
+static real time_of_newest(int32_t n, int32_t j)
+{
+    return time_of((real)(n - 1 - j), (real)(recent_count - n + j + 1));
+}
+
+/* The score that a sample had before it was learnt. The offset is a quantile of the last half around
+   their trend, for the samples until it is found anew: after each 16th to 32nd part of the samples,
+   or $every. */
 static void note_score(real score)
 {
     const int32_t kept = recent_count / 2 < $kept ? (int32_t)(recent_count / 2) + 1 : $kept;
-    const real wanted = $fraction * (real)(kept + 1) - 1, place = wanted > 0 ? wanted : 0;
-    const int32_t below = (int32_t)place;
-    real least, next;
+    const int32_t newest = kept / $trend_from;
+    int32_t first, step = 1;
+    real last, level = 0, middle = 0, spread = 0, slope = 0, most = 0, ahead, found;
     recent[recent_count % $kept] = score;
     recent_count += 1;
-    if (recent_count % $every != 0
-        && (recent_count > $every || (recent_count & (recent_count - 1)) != 0))
+    while (step < $every && recent_count / 32 >= step)
+        step *= 2;
+    if (recent_count % step != 0)
         return;
-    least = ranked(kept, below);
-    next = below + 1 < kept ? ranked(kept, below + 1) : least;
-    offset = least + (place - (real)below) * (next - least);
+    first = (int32_t)((recent_count - kept) % $kept);
+    if (kept < $trend_from) {
+        for (int32_t j = 0; j < kept; j++)
+            rests[j] = recent[(first + j) % $kept];
+        offset = quantile_of_rests(kept);
+        return;
+    }
+    last = linked_score(score);
+    for (int32_t j = 0; j < kept; j++) {
+        rests[j] = linked_score(recent[(first + j) % $kept]) - last;
+        level += rests[j] / (real)kept;
+        middle += time_of_newest(kept, j) / (real)kept;
+        if (j >= kept - newest)
+            most += rests[j] / (real)newest;
+    }
+    for (int32_t j = 0; j < kept; j++) {
+        const real apart = time_of_newest(kept, j) - middle;
+        spread += apart * apart;
+        slope += apart * rests[j];
+    }
+    slope /= spread;
+    for (int32_t j = 0; j < kept; j++)
+        rests[j] -= level + slope * (time_of_newest(kept, j) - middle);
+    /* A line through n numbers is nearer to them than to the next one. */
+    found = (real)(step + 1) / 2;
+    ahead = time_of(-found, (real)recent_count + found) - middle;
+    found = 1 + 1 / (real)kept + ahead * ahead / spread;
+    found = SQRT(found / (1 - 2 / (real)kept)) * quantile_of_rests(kept);
+    found += level + slope * ahead;
+    offset = unlinked_score(last + (found < most ? found : most));
 }
 
 /*** leverage_scores ***/

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from onlinekern.estimators.outliers import LEAST, MOST, TREND_FROM
 from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.rules import CONTINUED, write_rule
@@ -275,7 +276,21 @@ class LearningWriter(Forms):
         source.counter("recent_count", recent.noted)
         source.scalar("offset", recent.quantile)
         fraction = self.number(recent.fraction)
-        self.fill("recent_scores", kept=kept, every=recent.every, fraction=fraction)
+        source.memory("rests", kept)
+        linked, unlinked = "    return score;", "    return found;"
+        if recent.odds:
+            linked = self.filled("odds_of_score", least=self.number(LEAST), most=self.number(MOST))
+            unlinked = "    return 1 / (1 + EXP(-found));"
+        self.fill(
+            "recent_scores",
+            kept=kept,
+            every=recent.every,
+            fraction=fraction,
+            trend_from=TREND_FROM,
+            time="LOG1P(age / number)" if recent.odds else "age / number",
+            linked=linked,
+            unlinked=unlinked,
+        )
         return "    note_score({});"
 
     def leading(self) -> str:
