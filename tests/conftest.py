@@ -133,6 +133,19 @@ def stream():
 
 
 @pytest.fixture(scope="session")
+def many_classes():
+    """Make a stream of so many classes, each of which is a cluster, in numbers of float32."""
+
+    def make(count=24, n=400, d=6, seed=0):
+        rng = np.random.default_rng(seed)
+        y = rng.permutation(np.arange(n) % count)
+        X = 2 * rng.standard_normal((count, d))[y] + rng.standard_normal((n, d))
+        return X.astype(np.float32).astype(np.float64), y
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def integer_stream():
     """Make a stream of small integers: a polynomial kernel of it is exact in both dtypes."""
 

@@ -100,6 +100,8 @@ def shares(vote, member, scores):
     if vote.n_outputs == 1:
         return np.clip(scores, -1, 1) if member.link == 0 else 2 * logistic - 1
     own = np.maximum(0, (1 + scores) / 2) if member.link == 0 else logistic
+    if member.link < 0:
+        own = np.exp(-member.link * (scores - scores.max(axis=1, keepdims=True)))
     own = own + parts.LEAST_SHARE
     return own / own.sum(axis=1, keepdims=True)
 

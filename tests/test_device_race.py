@@ -64,6 +64,22 @@ def test_a_race_learns_as_in_python(task, dtype, stream, tmp_path):
         )
 
 
+def test_a_race_of_many_classes(many_classes, tmp_path):
+    """One expert has one loss for all of them, which has no C; a small budget is without it."""
+    X, y = many_classes(n=900)
+    known = {"classes": np.unique(y)}
+    refused = StreamClassifier(time_budget=20.0).partial_fit(X[:300], y[:300], **known)
+    with pytest.raises(TypeError, match="the rule LogisticNewton has no C"):
+        refused.export_c(tmp_path / "refused.c", learn=True)
+    model = StreamClassifier(time_budget=5.0, memory_budget=0.5)
+    model.partial_fit(X[:300], y[:300], **known)
+    device = Device(tmp_path, model)
+    memory = device.new()
+    device.teach(memory, X[300:], y[300:])
+    model.partial_fit(X[300:], y[300:])
+    np.testing.assert_allclose(device.scored(memory, X), scores_of(model, X), rtol=0, atol=1e-3)
+
+
 def test_an_early_target_that_is_far_off_is_forgotten(stream, tmp_path):
     X, y = stream("regression", n=60)
     y[25] = 1e7

@@ -240,6 +240,18 @@ def test_races_with_a_forest(task, tmp_path, stream):
             np.testing.assert_allclose(found, scores_of(model, rows), rtol=1e-4, atol=1e-5)
 
 
+def test_a_race_of_many_classes(tmp_path, many_classes):
+    X, y = many_classes()
+    model = StreamClassifier(time_budget=20).partial_fit(X, y, classes=np.unique(y))
+    vote = model._model.vote
+    equal = np.ones(len(vote.links) + 2)
+    vote.set_state({**vote.get_state(), "losses": equal, "counts": 2 * equal})
+    assert vote.weights(model._model.voting)[np.argmin(vote.links)] > 0.05
+    model.export_c(tmp_path / "many.c")
+    found = Program(load(tmp_path, [tmp_path / "many.c"]), "many", float, 24).scores(X, False)
+    np.testing.assert_allclose(found, scores_of(model, X), rtol=1e-4, atol=1e-5)
+
+
 def test_sizes_are_those_of_the_object_file(tmp_path, stream):
     X, y = stream("binary")
     made = fitted(Case("SPAClassifier", {}, "binary"), X, y).export_c(tmp_path / "model.c")

@@ -258,6 +258,17 @@ def test_pipelines(steps, dtype, stream, path):
     assert error_of(found["probabilities"], model.predict_proba(X)) <= tolerance
 
 
+def test_a_race_of_many_classes(many_classes, path):
+    X, y = many_classes()
+    model = StreamClassifier(time_budget=20).partial_fit(X, y, classes=np.unique(y))
+    vote = model._model.vote
+    equal = np.ones(len(vote.links) + 2)
+    vote.set_state({**vote.get_state(), "losses": equal, "counts": 2 * equal})
+    assert vote.weights(model._model.voting)[np.argmin(vote.links)] > 0.05
+    found = exported(model, X, path)
+    assert error_of(found["scores"], model.decision_function(X)) <= 1e-4
+
+
 def test_far_means_keep_their_digits(stream, path):
     X, y = stream("binary")
     X = single(X + 1e5 + 1 / 3)

@@ -305,6 +305,52 @@ def test_race(task):
     assert asleep[7] > 0
 
 
+def test_many_classes(many_classes):
+    """An expert has one loss for all of them, and does not sleep before it knows each."""
+    X, y = many_classes(n=1600)
+    target = y.astype(float)
+    begun = StreamClassifier(time_budget=30.0, random_state=0)
+    begun.partial_fit(X[:1], target[:1], classes=np.unique(y))
+    start, race = (begun._new_model(X, np.random.RandomState(0)).blank for _ in range(2))
+    place = int(np.argmin(start.vote.links))
+    assert start.vote.links[place] < 0
+    assert start.patience[place] == 20 * 24
+    experts = [OneByOne(*one) for one in zip(start.experts, start.raw, start.twins, strict=True)]
+    answers, learnt, _ = stream_learner(
+        scaled_rows(start, X), target, experts, start.costs, twins.Vote(start.vote.links),
+        start.budget, rows=X, patience=start.patience,
+    )  # fmt: skip
+    got = np.empty((len(X), 24))
+    race.learn(X, target, None, None, 0, got)
+    np.testing.assert_allclose(got, answers, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(race.learnt, learnt)
+
+
+def test_who_races_for_many_classes():
+    """More than twenty have one loss for all, and no expert of few rows without a forest."""
+    few, many, most = (
+        [one.name for one in ladder("classification", 20, count, False, 100.0, 64 * 2**20)]
+        for count in (20, 21, 500)
+    )
+    assert many == [*few, "linear logistic regression"]
+    assert not any("forgetting" in name or "budgeted" in name for name in most)
+
+
+def test_words_of_many_classes_have_linear_weights():
+    """Where memory has no room for them, they are the only expert, and a warning says so."""
+    rng = np.random.default_rng(0)
+    X = sp.random(400, 30_000, density=1e-3, format="csr", random_state=rng)
+    model = StreamClassifier(memory_budget=8, random_state=0)
+    with pytest.warns(UserWarning, match="only expert takes some 15 megabytes"):
+        model.partial_fit(X, np.arange(400) % 30, classes=np.arange(30))
+    assert [type(one.rule).__name__ for one in model._model.experts] == ["ScaledPassiveAggressive1"]
+
+
+def test_a_softmax_needs_an_output_for_each_class():
+    with pytest.raises(ValueError, match="a link below 0"):
+        Vote((1.0, -1.0), 1)
+
+
 def same_model(one, other, X):
     """Raise unless two learners are in the same state."""
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
@@ -930,7 +976,7 @@ def test_a_forest_of_wide_rows_leaves_room_for_a_kernel(leader):
 @pytest.mark.parametrize(
     ("d", "n_outputs", "landmarks", "n_trees"),
     [
-        (150, 30, 100, 78),
+        (150, 30, 100, 77),
         (200, 1, 300, 80),
         (256, 10, 200, 78),
         (500, 1, 100, 76),

@@ -25,7 +25,7 @@ SEGMENT, TRIAL, REST, ALARM = 256, 1024, 8, 512
 
 
 class Vote:
-    """The vote of experts; `links` has a slope for each, 0 for least squares."""
+    """The vote of experts; `links` has a slope for each, 0 for least squares, < 0 for a softmax."""
 
     def __init__(self, links, decay=0.999, sharpness=60.0):
         self.links, self.decay, self.sharpness = links, decay, sharpness
@@ -77,6 +77,8 @@ class Vote:
         if len(f) == 1:
             return np.clip(f, -1, 1) if link == 0 else 2 / (1 + np.exp(-link * f)) - 1
         each = np.maximum(0, (1 + f) / 2) if link == 0 else 1 / (1 + np.exp(-link * f))
+        if link < 0:
+            each = np.exp(-link * (f - f.max()))
         return (each + 1e-6) / (each + 1e-6).sum()
 
     def answer(self, scores, voting):

@@ -157,7 +157,8 @@ class Member:
         Weight of the member; the weights in a vote sum to 1, and may be negative.
     link : float
         Takes the score f to the share of a class, 1 / (1 + exp(-link f)); 0 stands for
-        (1 + f) / 2. A vote on targets does not use it.
+        (1 + f) / 2, and a number below 0 for the softmax exp(-link f). A vote on targets does
+        not use it.
     sum : Sum
     raw : bool, default=False
         Whether it scores the rows as they are in front of the steps of the vote.

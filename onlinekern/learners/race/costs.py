@@ -20,6 +20,8 @@ RENEWED = 1.4
 # What linear least squares of wide rows cost, which have no landmarks: each feature, and each pair.
 PER_WIDE = 0.025
 PER_WIDE_PAIR = 6.5e-5
+# The cost of each class, where one loss is for all classes.
+PER_CLASS = 0.05
 # If there are more outputs than this, they are replaced by this many (`features.gradients`).
 MOST_SLOPES = 8
 

@@ -8,13 +8,16 @@ from typing import Any
 from onlinekern.estimators.encoded_tables import SLOTS
 from onlinekern.learners.budgeted import BPAClassifier, BPARegressor
 from onlinekern.learners.fogd_nogd import FOGDClassifier, FOGDRegressor
+from onlinekern.learners.kernel_second_order import KernelLogisticClassifier
 from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegressor
 from onlinekern.learners.linear import OGDClassifier, OGDRegressor
 from onlinekern.learners.linear_passive_aggressive import PAClassifier, PARegressor
 from onlinekern.learners.passive_aggressive import KernelPAClassifier
 from onlinekern.learners.race.costs import (
+    FIXED,
     FOREST_COSTS,
     LIGHT_COST,
+    PER_CLASS,
     PER_PRODUCT,
     RENEWED,
     linear_cost,
@@ -89,7 +92,17 @@ LEFT_BESIDE = 0.9
 REST = 8
 LITTLE = 0.02
 # Learners that became experts late, the last ones first: races of former versions lack them.
-LATER = (), (AROWClassifier,), (PARegressor, OGDClassifier, OGDRegressor)
+LATER = (
+    (),
+    (KernelLogisticClassifier,),
+    (AROWClassifier,),
+    (PARegressor, OGDClassifier, OGDRegressor),
+)
+# With more classes, one loss for all of them is worth what it costs, and leads when some ten rows
+# of a class have come. Where there is no room for a forest either, the last 50 or 500 rows and 300
+# support vectors know too little of each class for experts that keep no more.
+MANY = 20
+ROWS_OF_CLASS = 20
 # The patience of an expert that never sleeps.
 FOREVER = 1 << 62
 
@@ -149,6 +162,8 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
 # Scores of the hinge and of the logistic loss are no least squares: their links have these slopes.
 HINGE = 2.0
 LOGISTIC = 1.0
+# Of one loss for all classes the shares are the softmax of the scores.
+SOFTMAX = -1.0
 
 
 def ladder(
@@ -189,7 +204,7 @@ def ladder(
     sizes = sizes or [SIZES[-1]]
 
     def of_size(size: int, forests: list[Expert]) -> list[Expert]:
-        found = members(task, n_features, width, size, forests, n_features - n_empty)
+        found = members(task, *form, width, size, forests, n_features - n_empty)
         cheapest = min(found, key=lambda expert: expert.cost)
         return [one for one in found if one.is_raw or one.cost <= most or one is cheapest]
 
@@ -211,8 +226,14 @@ def ladder(
         beside = of_size(size, forests)
         if forests and sum(one.n_bytes(*form) for one in beside) <= memory:
             return beside
-    # The small ones come first; the linear first-order learner is the smallest.
-    small = in_room(sorted(found, key=lambda one: one.n_bytes(*form)), form, memory)
+    # The small ones come first; the linear first-order learner is the smallest. Of many classes it
+    # is not on sparse rows, of which landmarks tell nothing: there it comes first, and stays in any
+    # case.
+    small = sorted(found, key=lambda one: one.n_bytes(*form))
+    if width < n_features and n_outputs > MANY:
+        small.sort(key=lambda one: not isinstance(one.estimator, PAClassifier))
+        memory = max(memory, small[0].n_bytes(*form))
+    small = in_room(small, form, memory)
     return [one for one in found if one in small]
 
 
@@ -276,6 +297,20 @@ def second_linear(cost: float) -> Expert:
     return Expert("linear AROW", AROWClassifier(random_state=0), cost, HINGE)
 
 
+def joint_linear(width: int, n_outputs: int) -> Iterator[Expert]:
+    """Return linear logistic regression of many classes, by Newton steps of a variance a weight.
+
+    Its softmax has one loss for all classes: each sample moves the weights of all rivals.
+    """
+    if n_outputs > MANY:
+        estimator = KernelLogisticClassifier(
+            kernel="linear", gamma=1.0, n_components=1, covariance="diagonal", random_state=0
+        )
+        cost = FIXED + n_outputs * (PER_CLASS + PER_PRODUCT * width)
+        patience = ROWS_OF_CLASS * n_outputs
+        yield Expert("linear logistic regression", estimator, cost, SOFTMAX, patience=patience)
+
+
 def former_versions(experts: list[Expert]) -> Iterator[list[Expert]]:
     """Yield the experts of today, then those that races had which former versions have saved."""
     for later in LATER:
@@ -314,8 +349,9 @@ def slots_in_room(task: str, n_outputs: int, memory: float) -> int:
 
 
 def members(
-    task: str, n_features: int, width: int, size: int, forests: list[Expert], n_active: int
-) -> list[Expert]:
+    task: str, n_features: int, n_outputs: int, is_sparse: bool, width: int, size: int,
+    forests: list[Expert], n_active: int,
+) -> list[Expert]:  # fmt: skip
     """Return the experts whose largest have so many landmarks.
 
     The widths of kernels are those of `n_active` features. Rows are sparse if `width`, the terms of
@@ -325,13 +361,16 @@ def members(
     learner nor linear least squares that forget are missed: without them the mean error of 22 sets
     and streams is the same.
     """
-    first = [*first_order(task, n_active, width, bool(forests))]
+    first = [*first_order(task, n_active, n_outputs, width, bool(forests))]
     if task == "regression" and width < n_features:
         first.append(sparse_linear(first[0].cost))
     elif forests:
         first.append(following_linear(task, n_active, first[0].cost))
     last = [] if task == "regression" else [second_linear(first[0].cost)]
-    return [*squares_of(task, n_features, width, size, forests, n_active), *first, *forests, *last]
+    if not is_sparse:
+        last.extend(joint_linear(width, n_outputs))
+    squares = squares_of(task, n_features, n_outputs, width, size, forests, n_active)
+    return [*squares, *first, *forests, *last]
 
 
 def forests_of(
@@ -399,13 +438,16 @@ def forest_of(
 
 
 def squares_of(
-    task: str, n_features: int, width: int, size: int, forests: list[Expert], n_active: int
-) -> Iterator[Expert]:
+    task: str, n_features: int, n_outputs: int, width: int, size: int, forests: list[Expert],
+    n_active: int,
+) -> Iterator[Expert]:  # fmt: skip
     """Return least squares of kernel features of several kinds, and linear ones; some forget."""
     squares = KernelRLSClassifier if task == "classification" else KernelRLSRegressor
     kinds, beside_forest = ALONE[task], bool(forests)
     if beside_forest:
         kinds = MEASURED if is_measured(task, n_features) else BESIDE
+    elif n_outputs > MANY:
+        kinds = tuple(kind for kind in kinds if kind.forgetting == 1)
     for kind in kinds:
         estimator = squares(
             gamma=kind.scale / n_active, n_components=kind.length(size, n_features),
@@ -416,7 +458,7 @@ def squares_of(
         cost *= 1 if kind.metric == "none" else RENEWED
         yield Expert(kind.name, estimator, cost, patience=kind.patience, twin=kind.twin)
     # With a metric, linear features are among those of the kernel.
-    alone = (1.0, 0.98)
+    alone = (1.0, 0.98) if n_outputs <= MANY else (1.0,)
     beside = () if is_measured(task, n_features) and n_features < MOST_LINEAR else (1.0,)
     for forgetting in beside if beside_forest else alone:
         estimator = squares(
@@ -432,7 +474,9 @@ def is_measured(task: str, n_features: int) -> bool:
     return task == "regression" and n_features <= MOST_MEASURED
 
 
-def first_order(task: str, n_active: int, width: int, beside_forest: bool) -> Iterator[Expert]:
+def first_order(
+    task: str, n_active: int, n_outputs: int, width: int, beside_forest: bool
+) -> Iterator[Expert]:
     """Return first-order learners: they are cheap, and lead where labels repeat."""
     wide = PER_PRODUCT * width
     classifies = task == "classification"
@@ -456,6 +500,8 @@ def first_order(task: str, n_active: int, width: int, beside_forest: bool) -> It
             )  # fmt: skip
             name = f"narrow kernel PA-I of the last {FOLLOWING}"
             yield Expert(name, narrow, 0.3 + FOLLOWING / 2 * wide, HINGE)
+        return
+    if n_outputs > MANY:
         return
     budgeted = BPAClassifier if classifies else BPARegressor
     yield Expert(

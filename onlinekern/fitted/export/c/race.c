@@ -42,9 +42,15 @@ static void give(real link, const real *scores, real *own)
         own[0] = link > 0 ? 2 / (1 + EXP(-link * scores[0])) - 1 : held;
         return;
     }
+    real largest = scores[0];
+    for (int32_t k = 1; k < $outputs; k++)
+        largest = scores[k] > largest ? scores[k] : largest;
     for (int32_t k = 0; k < $outputs; k++) {
         const real level = (1 + scores[k]) / 2;
-        own[k] = link > 0 ? 1 / (1 + EXP(-link * scores[k])) : level > 0 ? level : 0;
+        if (link < 0)
+            own[k] = EXP(-link * (scores[k] - largest));
+        else
+            own[k] = link > 0 ? 1 / (1 + EXP(-link * scores[k])) : level > 0 ? level : 0;
         own[k] += $least;
         sum += own[k];
     }

@@ -315,10 +315,15 @@ static real vote_of(real score, real link)
 /* What a member of a vote gives the classes, times its share, is added to the answer. */
 static void vote(real *own, real share, real link, real *answer)
 {
-    real total = 0;
+    real total = 0, largest = own[0];
+    for (int32_t k = 1; k < $outputs; k++)
+        largest = own[k] > largest ? own[k] : largest;
     for (int32_t k = 0; k < $outputs; k++) {
         const real level = (1 + own[k]) / 2;
-        own[k] = link > 0 ? 1 / (1 + EXP(-link * own[k])) : level > 0 ? level : 0;
+        if (link < 0)
+            own[k] = EXP(-link * (own[k] - largest));
+        else
+            own[k] = link > 0 ? 1 / (1 + EXP(-link * own[k])) : level > 0 ? level : 0;
         own[k] += $least;
         total += own[k];
     }

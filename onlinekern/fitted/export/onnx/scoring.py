@@ -171,6 +171,10 @@ def opinion(
         return graph.op("Tanh", scaled * 0.5)
     if member.link == 0:
         own = graph.op("Max", (scores + 1.0) * 0.5, 0.0)
+    elif member.link < 0:
+        # Its largest number is 1, as that of the core is.
+        apart = -scaled
+        own = graph.op("Exp", apart - graph.largest(apart))
     else:
         own = graph.op("Sigmoid", scaled)
     own = own + parts.LEAST_SHARE

@@ -19,6 +19,7 @@ from onlinekern.core.learning.rules cimport Classes, Rule
 # Newton's method stops when a step is a rounding error.
 cdef int MOST_STEPS = 50
 cdef double PRECISION = 4e-16
+cdef double LAST_STEP = 1e-9
 
 
 cdef double lesser(double m, double c) noexcept nogil:
@@ -40,16 +41,19 @@ cdef double lesser(double m, double c) noexcept nogil:
     return exp(u) / (1 + exp(u))
 
 
-cdef double probability_of(Py_ssize_t k, const Classes *classes, double scale,
+cdef double probability_of(Py_ssize_t k, const Classes *classes, const double *c, const double *logs,
                            double total) noexcept nogil:
-    """p_k after the step: the root p of log p + c_k p = f_k + c_k 1[k = y] - total."""
-    cdef double c = scale * max(classes.lengths[k], 0.0), score = classes.scores[k] - total
+    """p_k after the step: the root p of log p + c_k p = f_k + c_k 1[k = y] - total.
+
+    `logs` are the logarithms of c.
+    """
+    cdef double score = classes.scores[k] - total
     if k == classes.label:
-        score += c
-    return omega(log(c) + score) / c if c > 0 else exp(score)
+        score += c[k]
+    return omega(logs[k] + score) / c[k] if c[k] > 0 else exp(score)
 
 
-cdef double total_of(const Classes *classes, double scale) noexcept nogil:
+cdef double total_of(const Classes *classes, const double *c, const double *logs) noexcept nogil:
     """log sum_k exp(f'_k): the `total` for which the p_k add up to 1.
 
     The p_k fall as it rises. Lower bounds are the score of the label, and that of each other class
@@ -57,20 +61,18 @@ cdef double total_of(const Classes *classes, double scale) noexcept nogil:
     for the logarithm of the sum, which is nearly linear in `total`.
     """
     cdef Py_ssize_t k
-    cdef double c, p, sum, slope, low = -INFINITY, high, total, new
+    cdef double p, sum, slope, low = -INFINITY, high, total, new
     cdef int _step
-    high = log_sum_exp(classes.scores, classes.n, classes.label,
-                       scale * max(classes.lengths[classes.label], 0.0))
+    high = log_sum_exp(classes.scores, classes.n, classes.label, c[classes.label])
     for k in range(classes.n):
-        c = 0 if k == classes.label else scale * max(classes.lengths[k], 0.0)
-        low = max(low, classes.scores[k] - c)
+        low = max(low, classes.scores[k] - (0 if k == classes.label else c[k]))
     total = low
     for _step in range(MOST_STEPS):
         sum = slope = 0
         for k in range(classes.n):
-            p = probability_of(k, classes, scale, total)
+            p = probability_of(k, classes, c, logs, total)
             sum += p
-            slope += p / (1 + scale * max(classes.lengths[k], 0.0) * p)
+            slope += p / (1 + c[k] * p)
         if sum >= 1:
             low = total
         else:
@@ -78,6 +80,9 @@ cdef double total_of(const Classes *classes, double scale) noexcept nogil:
         new = total + log(sum) * sum / slope
         if not low <= new <= high:
             new = low + (high - low) / 2
+        # The next step would have the square of this one.
+        elif fabs(new - total) < LAST_STEP:
+            return new
         if not fabs(new - total) > PRECISION * (1 + fabs(new)):
             return new
         total = new
@@ -135,15 +140,19 @@ cdef class LogisticNewton(Rule):
     cdef void solve_classes(self, const Classes *classes, int64_t t, double importance,
                             double *coefficients, double *contractions) noexcept nogil:
         """Several classes: coefficients (w / r) (1[k = y] - p_k), curvatures p_k (1 - p_k)."""
-        cdef double scale = importance / self.r, total = total_of(classes, scale)
-        cdef double p, others = 0, q
+        cdef double scale = importance / self.r, total, others = 0, p, q
         cdef Py_ssize_t k, label = classes.label
+        # Until they are known, c and its logarithms are in their place.
         for k in range(classes.n):
+            contractions[k] = scale * max(classes.lengths[k], 0.0)
+            coefficients[k] = log(contractions[k])
+        total = total_of(classes, contractions, coefficients)
+        for k in range(classes.n):
+            coefficients[k] = probability_of(k, classes, contractions, coefficients, total)
             if k != label:
-                others += probability_of(k, classes, scale, total)
+                others += coefficients[k]
         for k in range(classes.n):
-            p = probability_of(k, classes, scale, total)
-            q = classes.lengths[k]
+            p, q = coefficients[k], classes.lengths[k]
             if q <= 0:
                 coefficients[k] = contractions[k] = 0
                 continue

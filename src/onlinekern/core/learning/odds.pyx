@@ -1,8 +1,10 @@
 """Softmax of scores: p_k = exp(f_k) / sum_j exp(f_j), by logarithms that do not overflow."""
-from libc.math cimport INFINITY, exp, log, log1p
+from libc.math cimport INFINITY, exp, fabs, log, log1p
 
-# Below this z, omega(z) equals exp(z) up to rounding.
-cdef double SMALL = -38
+# Where exp(z) is that small, four terms of the series of omega are exact but for rounding.
+cdef double SMALL = -10
+# A step from a residual that small ends within rounding.
+cdef double LAST = 1e-4
 
 
 cdef double log_sum_besides(const double *scores, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
@@ -45,12 +47,14 @@ cdef double omega(double z) noexcept nogil:
     """The w > 0 with w + log w = z (Wright's omega function).
 
     The initial guess has a relative error of at most a fifth. The steps of Fritsch, Shafer and
-    Crowley (1973) converge with order four: two are enough.
+    Crowley (1973) converge with order four: three are enough, and mostly one or two. A small w is
+    the series v - v^2 + 3/2 v^3 - 8/3 v^4 of v = exp(z).
     """
     cdef double w, residual, after, part
     cdef int _step
     if z < SMALL:
-        return exp(z)
+        w = exp(z)
+        return w * (1 - w * (1 - w * (1.5 - w * (8.0 / 3))))
     if z < -1:
         w = exp(z)
         w /= 1 + w
@@ -63,4 +67,6 @@ cdef double omega(double z) noexcept nogil:
         after = 1 + w
         part = 2 * after * (after + 2 * residual / 3)
         w *= 1 + residual / after * (part - residual) / (part - 2 * residual)
+        if fabs(residual) < LAST:
+            break
     return w

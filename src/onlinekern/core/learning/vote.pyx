@@ -24,7 +24,7 @@ import numpy as np
 
 from onlinekern.core.base.state cimport (
     MOST_OUTPUTS, count_of, doubles_of_shape, fields_of, finite_number, integer_within,
-    not_negative, positive_number,
+    positive_number,
 )
 from onlinekern.core.learning.combination cimport add_products, combine, fade, memory_size
 
@@ -46,9 +46,10 @@ cdef class Vote(Component):
 
     Parameters
     ----------
-    links : tuple of float >= 0
+    links : tuple of float
         One for each expert: 0 if its scores are those of least squares, where (1 + f) / 2 is the
-        share of a class; otherwise the slope a of the link 1 / (1 + exp(-a f)).
+        share of a class; a slope a > 0 of the link 1 / (1 + exp(-a f)); or a < 0 where all classes
+        have one loss, of several outputs: the shares are the softmax of -a f.
     n_outputs : int >= 1
         Scores of an expert. 1: two classes.
     decay : float in (0, 1)
@@ -66,7 +67,9 @@ cdef class Vote(Component):
         if decay >= 1:
             raise ValueError(f"decay must be in (0, 1), got {decay}")
         self.sharpness = positive_number("sharpness", sharpness)
-        self.slopes = np.array([not_negative("a link", link) for link in links])
+        self.slopes = np.array([finite_number("a link", link) for link in links])
+        if self.n_outputs == 1 and np.min(self.slopes) < 0:
+            raise ValueError("a link below 0, of a softmax, needs an output for each class")
         self.sums, self.saved = np.zeros((2, 2 * (m + 3) + m + m * m))
         # Parts of `sums`.
         places = np.cumsum([m + 3, m + 3, m])
@@ -145,15 +148,22 @@ cdef class Vote(Component):
     cdef void give(self, double slope, const double *scores, double *own) noexcept nogil:
         """Compute what an expert of these scores answers."""
         cdef Py_ssize_t c
-        cdef double total = 0
+        cdef double total = 0, largest = -INFINITY
         if self.n_outputs == 1:
             # 2 p - 1
             own[0] = max(-1.0, min(1.0, scores[0])) if slope == 0 \
                 else 2 / (1 + exp(-slope * scores[0])) - 1
             return
+        if slope < 0:
+            for c in range(self.n_outputs):
+                largest = max(largest, scores[c])
         for c in range(self.n_outputs):
-            own[c] = LEAST_SHARE + (max(0.0, (1 + scores[c]) / 2) if slope == 0
-                                    else 1 / (1 + exp(-slope * scores[c])))
+            if slope == 0:
+                own[c] = max(0.0, (1 + scores[c]) / 2)
+            else:
+                own[c] = exp(-slope * (scores[c] - largest)) if slope < 0 \
+                    else 1 / (1 + exp(-slope * scores[c]))
+            own[c] += LEAST_SHARE
             total += own[c]
         for c in range(self.n_outputs):
             own[c] /= total
