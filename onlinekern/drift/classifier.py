@@ -19,7 +19,7 @@ class ClassifierDetector(PairDetector):
     """Detector of change in rows, by a classifier that guesses which row of a pair is the new one.
 
     Pairs are those of `MMDDetector`: every second row waits, and becomes the reference row of a
-    later one. A classifier of the labels -1, reference, and 1, new, scores both rows before it
+    later one. A classifier with the labels -1 (reference) and 1 (new) scores both rows before it
     learns them [2]_ [3]_. It bets ``f = clip((score(x) - score(r)) / 2, -1, 1)``, and wealth and
     alarms are those of `MMDDetector`, with the same promise [1]_.
 
@@ -56,14 +56,14 @@ class ClassifierDetector(PairDetector):
 
     Notes
     -----
-    The promise of false alarms holds for any classifier whose scores depend on nothing but what it
-    has learnt; its skill decides the delay. It learns 16 pairs at a time, of standardised rows.
+    The promise of false alarms holds for any classifier whose scores depend only on what it has
+    learnt; its accuracy decides the delay. It learns 16 pairs of standardised rows at a time.
 
-    `MMDDetector` is faster, and sooner where means and scales change. The classifier is sooner
-    where only correlations change, and finds smaller changes of them (docs/alarms.md).
+    `MMDDetector` is faster, and sooner if means or scales change. The classifier is sooner if only
+    correlations change, and finds smaller changes of them (docs/alarms.md).
 
-    Learners of this library are cut anywhere into the same bits. A call of more than a few rows
-    copies the classifier first, so that a call that fails leaves it as it was.
+    With learners of this library, results do not depend on how rows are divided into calls. A call
+    of more than a few rows copies the classifier first, so that a failed call changes nothing.
 
     References
     ----------
@@ -99,7 +99,7 @@ class ClassifierDetector(PairDetector):
             from onlinekern.learners.least_squares import KernelRLSClassifier
 
             self._witness: Any = KernelRLSClassifier(forgetting=0.998, n_components=200)
-            # Rows are standardised here: a warning would tell of a learner that nobody has chosen.
+            # Rows are standardised here, so this learner need not warn of scales.
             self._witness.__dict__["_any_scale"] = True
         else:
             self._witness = clone(self.classifier)

@@ -22,8 +22,8 @@ RunLength: TypeAlias = Annotated[float, Interval(Real, 1, None, closed="left")]
 class Detector(Observer):
     """Base of the detectors.
 
-    A subclass says in `_forget` what a detector that begins has, and bets in its updates. A call
-    works on a twin (`all_or_nothing`): what both have does not change in place.
+    A subclass sets the initial state in `_forget`, and bets in its updates. A call works on a twin
+    (`all_or_nothing`), so shared attributes must not change in place.
     """
 
     # In words and in the docstrings of the classes: with R_0 = 0 and payoffs f_t >= -1 whose
@@ -37,7 +37,7 @@ class Detector(Observer):
     _most_kinds: ClassVar[int] = 1
 
     def _forget(self) -> None:
-        """Set what belongs to the samples since the last alarm to what it is before the first."""
+        """Reset the state of the samples since the last alarm."""
         raise NotImplementedError(f"{type(self).__name__}._forget")
 
     def _begin(self) -> None:
@@ -54,7 +54,7 @@ class Detector(Observer):
         self._forget()
 
     def _kinds(self) -> int:
-        """Return how many kinds of payoffs there are."""
+        """Return the number of kinds of payoffs."""
         return 1
 
     def _open(self) -> None:

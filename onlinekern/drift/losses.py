@@ -15,12 +15,12 @@ from onlinekern.estimators.declared import Check, between, each, none_or, number
 from onlinekern.estimators.parameters import Positive, RandomState, Share, estimator
 from onlinekern.estimators.types import ArrayLike, Floats
 
-# So many losses are looked at before an alarm may make the rest begin anew.
+# Losses that are handled at once; after an alarm, the rest is handled anew.
 PIECE = 1024
-# A `random_state` for detectors that all streams share. Nearly equal losses, as of a model that
-# seldom errs, are ranked by these draws alone: no false alarm comes among 800,000 of them.
+# A `random_state` for the default detectors of streams. Equal losses, as of a model that seldom
+# errs, are ranked by these draws only, which raise no false alarm among 800,000 of them.
 DRAWS = 932
-# What never changes need not be copied.
+# Types of immutable values, which need no copy.
 PLAIN = (tuple, int, float, bool, type(None))
 
 
@@ -35,16 +35,17 @@ class LossDetector(Detector):
         f_1 = 1 - 2 p,   f_2 = 1 / (2 sqrt(p)) - 1
         R <- (R + 1) (1 + s f)   for both, and the stakes s = 0.03, 0.06, 0.125, 0.25, 0.5, 0.9
 
-    and an alarm is raised when the mean of the twelve R reaches `run_length`. Then all begins anew.
+    and an alarm is raised when the mean of the twelve R reaches `run_length`. Then the detector
+    begins anew.
 
     Parameters
     ----------
     tolerated : float in (0, 1) or None, default=None
-        A mean loss that raises no alarm, as a share of `bound`. The payoff is then ``loss /
-        (tolerated bound) - 1``. None compares losses with those since the last alarm.
+        A tolerated mean loss, as a share of `bound`, which raises no alarm. The payoff is then
+        ``loss / (tolerated bound) - 1``. None: losses are compared with those since the last alarm.
     bound : float > 0, default=1.0
-        The largest loss; larger ones count as this one. 1 is right for mistakes. Without
-        `tolerated`, losses are told apart in 256 steps of it.
+        The largest loss; larger ones are clipped. 1 is right for mistakes. Without `tolerated`,
+        losses are rounded to 256 steps of it.
     random_state : int, RandomState instance or None, default=None
         Seed of the ranks of equal losses.
     run_length : float >= 1, default=10000.0
@@ -67,14 +68,15 @@ class LossDetector(Detector):
     **The promise.** Given those before, each payoff is at least -1 and 0 on average, if losses are
     exchangeable [1]_. So ``R_t - t`` is a martingale, and for the first alarm N and any t
     ``E[min(N, t)] = E[R_min(N, t)] >= run_length P(N <= t)``, which gives ``E[N] >= run_length``
-    [2]_. With `tolerated` it is enough that the mean of each loss, given those before, is not above
-    it: losses need be neither alike nor independent. Where mistakes come in runs, it is above it
-    within a run, though their mean over the stream is not, and alarms come sooner than promised.
+    [2]_. With `tolerated` it is enough that the expectation of each loss, given those before, does
+    not exceed it; losses need not be independent or have one distribution. If mistakes come in
+    runs, the expectation within a run exceeds it even if the mean over the stream does not, and
+    alarms come sooner than promised.
 
-    A learner that still learns has losses that fall, which raise no alarm. Ranks know the level of
-    losses only after some; what grows from the first sample on is not seen.
+    While a learner improves, its losses fall, which raises no alarm. Ranks need some losses to
+    compare with, so losses that grow from the first sample on are not noticed.
 
-    It is a detector of `onlinekern.evaluate.prequential`, and has the methods of river's.
+    It is a detector for `onlinekern.evaluate.prequential`, and has the methods of river's.
 
     References
     ----------
@@ -102,7 +104,7 @@ class LossDetector(Detector):
 
     @all_or_nothing
     def update(self, loss: float) -> Self:
-        """See the loss of one sample.
+        """Add the loss of one sample.
 
         Parameters
         ----------
@@ -125,7 +127,7 @@ class LossDetector(Detector):
 
     @all_or_nothing
     def update_many(self, losses: ArrayLike) -> Self:
-        """See losses, in their order: the same bits as one `update` each.
+        """Add losses in their order, with the same result as one `update` each.
 
         Parameters
         ----------

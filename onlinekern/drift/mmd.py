@@ -13,7 +13,7 @@ from onlinekern.estimators.parameters import Count, KernelWidth, RandomState, Sh
 from onlinekern.estimators.types import Floats
 from onlinekern.preprocessing.kernel_features import FourierFeatures
 
-# A payoff of so many times its root mean square is the largest that a bet pays.
+# Payoffs are clipped at so many times their root mean square.
 SPREAD = 3.0
 
 
@@ -21,17 +21,17 @@ SPREAD = 3.0
 class MMDDetector(PairDetector):
     """Detector of change in rows, by the witness of the maximum mean discrepancy (MMD).
 
-    Every second row of the stream waits as a reference row; every other is paired with the
-    reference row that has waited longest. With features z of a row, the witness w, a mean that
-    forgets of the differences of the pairs so far, bets that a new row x is more like the new rows
-    before it than its reference row r is::
+    Every second row of the stream becomes a reference row and waits. The other rows are paired with
+    the reference row that has waited longest. Let z be features of a row. The witness w is the
+    exponentially weighted mean of the differences of the pairs so far. It bets that a new row x is
+    more like earlier new rows than its reference row r is::
 
         g = w . (z(x) - z(r)),   f = clip(g / (3 root mean square of g), -1, 1)
         R <- (R + 1) (1 + s f)   for the stakes s = 0.03, 0.06, 0.125, 0.25, 0.5, 0.9
 
     One witness has random Fourier features of a kernel, a second one the features of the row and
     their absolute values. An alarm is raised when the mean of the twelve R reaches `run_length`.
-    Then all begins anew.
+    Then the detector begins anew.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class MMDDetector(PairDetector):
         change can be seen while those of before it last, twice as many rows. More finds smaller
         changes.
     forgetting : float in (0, 1), default=0.99
-        What the weight of a pair in w is multiplied by with each later one.
+        Factor by which the weight of a pair in w shrinks with each later pair.
     n_components : int >= 1, default=200
         Frequencies of the Fourier features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
@@ -73,23 +73,22 @@ class MMDDetector(PairDetector):
     Notes
     -----
     **The promise.** Let rows come independently from one distribution. Both rows of a pair are new
-    to w and to the scale, and either could have been the other: f is symmetric about 0 given the
-    past. So ``R_t - t`` is a martingale, for every stake and for their mean, and for the first
-    alarm N and any t ``E[min(N, t)] = E[R_min(N, t)] >= run_length P(N <= t)``, which gives ``E[N]
-    >= run_length``: the argument of Shiryaev and Roberts, as for all e-detectors [1]_. It asks for
-    nothing else of the distribution or the kernel. CUSUM, ``max(R, 1)(1 + s f)``, is
-    never above R: it keeps the same promise, and raises its alarms later. The promise is of bets;
-    each takes two rows of the stream.
+    to w and to the scale, and they are exchangeable. So f is symmetric about 0 given the past. So
+    ``R_t - t`` is a martingale, for every stake and for their mean, and for the first alarm N and
+    any t ``E[min(N, t)] = E[R_min(N, t)] >= run_length P(N <= t)``, which gives ``E[N] >=
+    run_length``: the argument of Shiryaev and Roberts, as for all e-detectors [1]_. Nothing else is
+    assumed of the distribution or the kernel. CUSUM, ``max(R, 1)(1 + s f)``, is never above R: it
+    keeps the same promise, but raises alarms later. The promise counts bets; each takes two rows.
 
-    That each row is used once is what it rests on: against reference rows drawn again and again,
-    what is peculiar to them looks like change. Neighbours that are alike are not independent: a
-    series raises alarms more often (docs/alarms.md).
+    It needs each row to be used only once: if reference rows were reused, their peculiarities would
+    look like change. Neighbouring rows of a series are not independent, and raise more alarms
+    (docs/alarms.md).
 
-    Payoffs and witness are those of the sequential kernel test [2]_, with features in place of the
-    kernel [3]_ and forgetting. The second witness is sooner where one feature of many changes. The
-    first 100 rows give the centre and the scale of each feature, and are not used for bets. Pairs
-    are learnt eight at a time. Parameters that are set later take effect when the detector begins
-    anew.
+    Payoffs and witness are those of the sequential kernel test [2]_, with features instead of the
+    kernel [3]_, and with forgetting. The second witness is sooner if one feature of many changes.
+    The first 100 rows give the centre and the scale of each feature, and are not used for bets.
+    Pairs are learnt eight at a time. Parameters that are set later take effect when the detector
+    begins anew.
 
     References
     ----------

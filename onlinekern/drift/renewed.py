@@ -47,9 +47,9 @@ from onlinekern.preprocessing.steps import (
     undone_on_failure,
 )
 
-# Between two false alarms of the default detector lie so many samples, on average, at least.
+# Least number of samples between two false alarms of the default detector, on average.
 RUN_LENGTH = 100_000
-# A learner that goes at an alarm has learnt at most so many samples behind it, for nothing.
+# Samples that a learner learns at once; those after an alarm may be learnt in vain.
 PIECE = 4096
 
 
@@ -57,10 +57,10 @@ PIECE = 4096
 class RenewedLearner(OfClasses, LearnerAround):
     """A learner that begins anew when a detector says that its errors have grown.
 
-    Each sample is predicted before it is learnt, and the detector sees the mistakes, or the errors.
+    Each sample is predicted before it is learnt, and the detector gets the mistakes, or the errors.
     At an alarm a new learner begins with the last samples, and for a while the old one learns
-    beside it. Samples are answered by the one that errs less, and it is the one that stays: what
-    has passed soon, or was a false alarm, costs nothing that was learnt.
+    beside it. The one with lower errors predicts, and is kept in the end. So after a false alarm,
+    or a change that soon passes, the old learner stays.
 
     Parameters
     ----------
@@ -70,18 +70,19 @@ class RenewedLearner(OfClasses, LearnerAround):
         Has `update_many`, `alarms_` and `n_seen_`, as `LossDetector`; it is cloned. None: a
         `LossDetector` with ``run_length=100_000``.
     n_recent : int, default=20
-        So many last samples the new learner learns first. An alarm comes soon: of more samples,
-        most are of what was before.
+        Number of last samples that a new learner learns first. Alarms come soon after a change, so
+        most of more samples would be from before it.
     n_trial : int >= 0, default=1000
-        So many samples both learn after an alarm, at twice the time and memory. With 0 the old
-        learner goes at once, which errs a little less where the change stays (docs/drift.md).
+        Number of samples that both learn after an alarm, with twice the time and memory. With 0 the
+        old learner is dropped at once, which has slightly lower errors if the change is permanent
+        (docs/drift.md).
 
     Attributes
     ----------
     estimator_ : estimator
-        The learner that answers now.
+        The learner that predicts now.
     rival_ : estimator or None
-        The other one, as long as two learn.
+        The other one, while two learn.
     detector_ : detector
     alarms_ : ndarray of shape (n_alarms,), int64
         Numbers of the samples, counted from 1, after which a new learner began.
@@ -90,25 +91,26 @@ class RenewedLearner(OfClasses, LearnerAround):
 
     Notes
     -----
-    However a stream is cut into calls, the predictions are the same, if those of the learner are:
-    at an alarm in the middle of a call, the rest of it is learnt again, by the new one. A sample of
-    weight 0 counts for nothing.
+    Predictions do not depend on how a stream is divided into calls, if those of the learner do not.
+    At an alarm in the middle of a call, the new learner learns the rest of it again. A sample of
+    weight 0 does not count.
 
-    The detector sees 0 or 1 for a label. The error e of a target, or the sum of those of several,
-    becomes q / (q + 1) with q = sqrt(e / s), and s the geometric mean of the first hundred that are
-    not 0: the ranks are those of e, and losses have a bound.
+    In classification the detector gets 0 or 1. In regression the error e of a target, or the sum
+    over several, becomes q / (q + 1) with q = sqrt(e / s), where s is the geometric mean of the
+    first hundred errors that are not 0. So losses are bounded and have the ranks of e.
 
-    Of samples with weights, also those of `class_weight` of the learner, the detector sees one with
-    a probability that is its weight over the largest one lately: where classes are balanced, plain
-    mistakes rise along the stream.
+    If samples have weights, also by `class_weight` of the learner, the detector gets a sample with
+    a probability of its weight over the largest recent one. Without this, plain mistakes would rise
+    along the stream while classes are being balanced.
 
-    Of two learners the one errs less whose sum of squared errors, with the weights, is smaller; an
-    error of k samples before counts 0.99^k. The new one answers first. At an alarm during a trial,
-    the one that answers is the old one of the next two.
+    Two learners are compared by weighted sums of squared errors, in which an error k samples ago
+    counts 0.99^k. The new one predicts first. At an alarm during a trial, the one that predicts
+    becomes the old one of the next trial.
 
-    Where errors are not exchangeable, as behind outliers, alarms do not end. So behind a second
-    trial in a row that brought little, where the new learner went or erred as much as nine tenths
-    of the old one, no other one begins for 1,000 samples, then for 2,000, 4,000, ...
+    If errors are not exchangeable, as after outliers, alarms do not end. So after a second trial in
+    a row that brought little, no other learner begins for 1,000 samples, then for 2,000, 4,000, ...
+    A trial brings little if the new learner is dropped or has more than nine tenths of the old
+    one's errors.
 
     Changes that a learner follows by itself raise no alarm. A learner that forgets anyway gains
     little (docs/drift.md).
@@ -135,7 +137,7 @@ class RenewedLearner(OfClasses, LearnerAround):
     n_trial: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1000
 
     _learnt_as = "estimator_"
-    # The learner that answers goes on as it began.
+    # Parameters that do not change the current learner.
     _begins_with = frozenset({"estimator", "detector"})
     _waits_for = "with the next learner that begins, at an alarm or when it is fitted anew"
 

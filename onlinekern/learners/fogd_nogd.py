@@ -135,11 +135,10 @@ compiled loss, default='logistic'
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
-        alone is right, it catches up, and follows a correction within tens of samples. A number a
-        in (0, 1) forgets exponentially, for streams that change: the model before the last i
-        samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); it follows a
+        correction within tens of samples. A number a in (0, 1) forgets exponentially, for streams
+        that change: the model before the last i samples has the weight ``a**i``, so that about the
+        last ``1 / (1 - a)`` models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -283,11 +282,10 @@ default='squared'
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
-        alone is right, it catches up, and follows a correction within tens of samples. A number a
-        in (0, 1) forgets exponentially, for streams that change: the model before the last i
-        samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); it follows a
+        correction within tens of samples. A number a in (0, 1) forgets exponentially, for streams
+        that change: the model before the last i samples has the weight ``a**i``, so that about the
+        last ``1 / (1 - a)`` models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
@@ -445,10 +443,10 @@ compiled loss, default='hinge'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
         model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3); where the last model alone is right, it catches up, and follows a correction
-        within tens of samples. A number a in (0, 1) forgets exponentially, for streams that change:
-        the model before the last i samples has the weight ``a**i``, so that about the last
-        ``1 / (1 - a)`` models count. The weights are divided by their sum.
+        eta = 3); it follows a correction within tens of samples. A number a in (0, 1) forgets
+        exponentially, for streams that change: the model before the last i samples has the weight
+        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
+        their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -597,10 +595,10 @@ default='squared'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
         model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3); where the last model alone is right, it catches up, and follows a correction
-        within tens of samples. A number a in (0, 1) forgets exponentially, for streams that change:
-        the model before the last i samples has the weight ``a**i``, so that about the last
-        ``1 / (1 - a)`` models count. The weights are divided by their sum.
+        eta = 3); it follows a correction within tens of samples. A number a in (0, 1) forgets
+        exponentially, for streams that change: the model before the last i samples has the weight
+        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
+        their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.

@@ -154,11 +154,10 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all mu so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
-        alone is right, it catches up, and follows a correction within tens of samples. A number a
-        in (0, 1) forgets exponentially, for streams that change: the model before the last i
-        samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); it follows a
+        correction within tens of samples. A number a in (0, 1) forgets exponentially, for streams
+        that change: the model before the last i samples has the weight ``a**i``, so that about the
+        last ``1 / (1 - a)`` models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -339,11 +338,10 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all mu so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
-        alone is right, it catches up, and follows a correction within tens of samples. A number a
-        in (0, 1) forgets exponentially, for streams that change: the model before the last i
-        samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); it follows a
+        correction within tens of samples. A number a in (0, 1) forgets exponentially, for streams
+        that change: the model before the last i samples has the weight ``a**i``, so that about the
+        last ``1 / (1 - a)`` models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -524,11 +522,10 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all mu so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
-        alone is right, it catches up, and follows a correction within tens of samples. A number a
-        in (0, 1) forgets exponentially, for streams that change: the model before the last i
-        samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); it follows a
+        correction within tens of samples. A number a in (0, 1) forgets exponentially, for streams
+        that change: the model before the last i samples has the weight ``a**i``, so that about the
+        last ``1 / (1 - a)`` models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',

@@ -132,7 +132,7 @@ class KernelRLS(FeatureEstimator):
         total = losses.sum()
         if total == 0 or not np.isfinite(total):
             return False
-        # Beside a loss that is very large, the share of another may be 0.
+        # If one loss is very large, shares of others may be 0.
         shares = losses / total
         count = min(self.n_components, int(np.count_nonzero(shares)))
         places = draws.choice(len(shares), count, replace=False, p=shares)
@@ -141,7 +141,7 @@ class KernelRLS(FeatureEstimator):
         return True
 
     def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
-        """Return the losses in whose proportion samples become landmarks of the second pass."""
+        """Return the losses to which the probability of becoming a landmark is proportional."""
         raise NotImplementedError(f"{type(self).__name__}._losses")
 
     @property
@@ -177,7 +177,7 @@ class KernelRLS(FeatureEstimator):
         return self._read(read)
 
     def leverage(self, X: Samples) -> Floats:
-        """Return ``phi' A^-1 phi`` of samples: the variance of their scores over the noise's.
+        """Return ``phi' A^-1 phi`` of samples: the variance of their scores over that of the noise.
 
         Parameters
         ----------
@@ -208,19 +208,21 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     kernel. After each sample they are the exact least squares solution for all samples that
     entered, ``A = reg I + sum phi phi'``, ``b = sum phi y'``, ``w = A^-1 b``, with targets 1 for
     the class of a sample and -1 for the others. With ``gate="margin"`` a sample enters only if its
-    margin is below `margin` when it comes: a second-order perceptron in kernel space [1]_ (with two
-    classes, AROW of the squared hinge and noise `reg` [2]_). One pass comes close to the test error
-    of a tuned SVC; see docs/accuracy.md. With `metric` it learns the kernel's metric too [4]_.
+    margin is below `margin` when it comes. This is a second-order perceptron in kernel space [1]_;
+    with two classes, AROW with the squared hinge and noise `reg` [2]_. One pass comes close to the
+    test error of a tuned SVC; see docs/accuracy.md. With `metric` it learns the kernel's metric too
+    [4]_.
 
     Parameters
     ----------
     gate : {'margin', 'loss_proportional', 'always'}, default='margin'
-        Which samples enter. 'margin': those whose margin is below `margin`. 'loss_proportional': by
-        lot, with the probability ``min(alpha, loss) / beta`` of SPA [3]_, of the loss
-        ``max(0, 1 - margin)``: from 10,000 samples on about half of the time for the same error.
-        'always': every sample, plain least squares, which suffers from unequal classes.
+        Which samples enter. 'margin': those whose margin is below `margin`. 'loss_proportional': at
+        random, with the probability ``min(alpha, loss) / beta`` of SPA [3]_ and the loss ``max(0, 1
+        - margin)``; from 10,000 samples on, this takes about half of the time for the same error.
+        'always': every sample, which is plain least squares and suffers from unequal classes.
     margin : float > 0, default=1.0
-        The margin below which ``gate="margin"`` admits a sample. Less admits fewer samples.
+        The margin below which a sample enters with ``gate="margin"``. With a smaller one, fewer
+        enter.
     alpha : float > 0, default=1.0
         With ``gate="loss_proportional"``, the loss above which the probability of entering no
         longer grows.
@@ -230,13 +232,14 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         With ``gate="loss_proportional"``, whether a sample that entered with probability p has the
         weight ``1 / p``, as in SPA, or 1.
     reg : 'auto' or float > 0, default=0.1
-        Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
-        change little, but where most errors are noise more is better. 'auto' begins with 0.1 and,
-        after 64, 128, 256, ... samples that entered, takes one by their one-step errors.
+        Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results change
+        little; if most errors are noise, larger values are better. 'auto' begins with 0.1, and
+        chooses anew after 64, 128, 256, ... samples that entered, by their one-step errors.
     forgetting : float in (0, 1], default=1.0
         The factor lambda: each sample that enters multiplies the weight of those before by it. The
-        prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
-        the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
+        prior is not forgotten, so weights that are no longer confirmed return to it. Faster
+        forgetting costs more time: the inverse is computed anew at least every ``log(2) / (1 -
+        lambda)`` samples.
     metric : {'none', 'auto', 'diagonal', 'full'}, default='none'
         The metric of the kernel, learnt from the gradients of the model itself. It weighs features
         ('diagonal') or directions ('full', up to 1,000 features) by how much they matter, so that
@@ -293,9 +296,9 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
         `partial_fit` and `learn_one` count the samples so far, each with itself.
     multi_class : {'margin', 'ovr'}, default='margin'
-        For more than two classes: what the margin of a sample is. 'margin': the score of its class
-        less that of the strongest rival. 'ovr': the smallest margin of the problems of one class
-        against the rest. A sample enters all of these problems or none.
+        The margin of a sample with more than two classes. 'margin': the score of its class less
+        that of the strongest rival. 'ovr': the smallest margin of the one-vs-rest problems. A
+        sample enters all of these problems or none.
     encode : {'auto', True, False}, default='auto'
         Whether the model encodes the columns of tables itself, with an encoder `encoder_`
         (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
@@ -468,12 +471,14 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     ----------
     reg : 'auto' or float > 0, default='auto'
         Prior precision of the weights, in units of the noise's. 'auto' begins with 0.1. After 64,
-        128, 256, ... samples it is the one of 0.01, 0.03, 0.1, ... 100 that would have predicted
-        them best, each before it came (see the notes). Noisy targets need more.
+        128, 256, ... samples it becomes the one of 0.01, 0.03, 0.1, ... 100 that would have
+        predicted them best, each before it was learnt (see the notes). Noisy targets need larger
+        values.
     forgetting : float in (0, 1], default=1.0
         The factor lambda: each sample that enters multiplies the weight of those before by it. The
-        prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
-        the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
+        prior is not forgotten, so weights that are no longer confirmed return to it. Faster
+        forgetting costs more time: the inverse is computed anew at least every ``log(2) / (1 -
+        lambda)`` samples.
     metric : {'none', 'auto', 'diagonal', 'full'}, default='none'
         The metric of the kernel, learnt from the gradients of the model itself. It weighs features
         ('diagonal') or directions ('full', up to 1,000 features) by how much they matter, so that
@@ -499,7 +504,7 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         prediction linearly ('fourier') or with the square. 400 is where the error of most
         streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
     selection : {'first', 'ald'}, default='first'
-        Who becomes a landmark of the Nystroem features: the first samples, or those whose part
+        Which samples become landmarks of the Nystroem features: the first ones, or those whose part
         outside of the span of the landmarks so far (approximate linear dependence [1]_) has a
         squared length above `novelty` times ``kappa(x, x)``.
     novelty : float in (0, 1), default=0.05
@@ -723,18 +728,18 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
         """Predict intervals that cover the targets of a share `coverage` of the samples.
 
-        The half width is a quantile of the last 512 residuals times ``sqrt(1 + leverage(X))``.
-        Which quantile is corrected along the stream, by what the intervals have covered (adaptive
-        conformal inference, Gibbs and Candès 2021): in the long run the share is kept, whatever
-        the stream does, of samples that are asked just before they are learnt. Of those asked long
-        before fewer are covered, where the stream moves.
+        The half width is a quantile of the last 512 residuals times ``sqrt(1 + leverage(X))``. The
+        level of the quantile is corrected along the stream, by what the intervals have covered
+        (adaptive conformal inference, Gibbs and Candès 2021). So in the long run the coverage holds
+        on any stream, for samples that are predicted just before they are learnt. If they are
+        predicted long before, and the stream changes, fewer are covered.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
         coverage : float in (0, 1), default=0.9
-            At most what 512 residuals can tell: beyond 0.995 the intervals hardly grow, and are
-            finite after 512 samples.
+            512 residuals limit it: beyond 0.995 the intervals hardly grow, and are finite after 512
+            samples.
 
         Returns
         -------
@@ -756,7 +761,7 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         return y - half, y + half
 
     def _predict_with_spread(self, X: Any, of_residuals: Any) -> tuple[Array, Array, Any]:
-        """Return predictions, sqrt(1 + v), and what is asked of the residuals, of one state."""
+        """Return predictions, sqrt(1 + v) and a function of the residuals, all of one state."""
         model: Model = self._fitted_model
         with model.reading():
             y = super().predict(X)
@@ -765,7 +770,7 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
 
     @property
     def noise_(self) -> float | Floats:
-        """Standard deviation of the noise; of several targets, ndarray of shape (n_outputs,)."""
+        """Standard deviation of the noise; with several targets, ndarray of shape (n_outputs,)."""
         return self._read_in_units(lambda space: space.residuals.scale())
 
 

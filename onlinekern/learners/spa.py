@@ -106,10 +106,10 @@ class SPAClassifier(OnlineClassifier, SPA):
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
         model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3); where the last model alone is right, it catches up, and follows a correction
-        within tens of samples. A number a in (0, 1) forgets exponentially, for streams that change:
-        the model before the last i samples has the weight ``a**i``, so that about the last
-        ``1 / (1 - a)`` models count. The weights are divided by their sum.
+        eta = 3); it follows a correction within tens of samples. A number a in (0, 1) forgets
+        exponentially, for streams that change: the model before the last i samples has the weight
+        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
+        their sum.
 
         'uniform' is SPA-avg, False is SPA-last.
     class_weight : dict, 'balanced' or None, default=None
@@ -256,10 +256,10 @@ class SPARegressor(OnlineRegressor, SPA):
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
         model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3); where the last model alone is right, it catches up, and follows a correction
-        within tens of samples. A number a in (0, 1) forgets exponentially, for streams that change:
-        the model before the last i samples has the weight ``a**i``, so that about the last
-        ``1 / (1 - a)`` models count. The weights are divided by their sum.
+        eta = 3); it follows a correction within tens of samples. A number a in (0, 1) forgets
+        exponentially, for streams that change: the model before the last i samples has the weight
+        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
+        their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
@@ -385,10 +385,10 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
         model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3); where the last model alone is right, it catches up, and follows a correction
-        within tens of samples. A number a in (0, 1) forgets exponentially, for streams that change:
-        the model before the last i samples has the weight ``a**i``, so that about the last
-        ``1 / (1 - a)`` models count. The weights are divided by their sum.
+        eta = 3); it follows a correction within tens of samples. A number a in (0, 1) forgets
+        exponentially, for streams that change: the model before the last i samples has the weight
+        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
+        their sum.
     contamination : float in (0, 0.5], default=0.1
         Fraction of outliers: `offset_` is this quantile of the scores that new samples have
         (docs/families/one_class.md tells how nearly). The default is that of scikit-learn's
