@@ -1,21 +1,21 @@
-/* Exact cuts of large nodes, included behind forest_exact.h: their rows are counted in bins of codes,
- * and then in the codes of the two bins beside the best edge of each axis. */
+/* Exact splits of large nodes, included after forest_exact.h: two histograms of the rows. The first has
+ * a bin for each range of codes, the second for each code of the two bins beside the best edge. */
 
 typedef uint64_t pairs8 __attribute__((vector_size(8 * LANES)));
 
 /* Bins of 2^7 codes of 15 bits. */
 #define BITS_OF_BIN 7
 
-/* Rows that are fetched before they are counted. */
+/* Rows that are prefetched ahead. */
 #define AHEAD 16
 
-/* A sum in the upper half and how many numbers it is of in the lower one, which grow together. */
+/* A residual in the upper half and the count 1 in the lower half: one addition updates both sums. */
 INLINE uint64_t pair_of(int64_t number)
 {
     return ((uint64_t)number << 32) + 1;
 }
 
-/* Begin to count rows, in all bins or in the codes from those on that stand in `first`. */
+/* Clear the histograms for the first pass, or for the second (is_near). */
 static void clear_bins(ok_counts *counts, ptrdiff_t width, int is_near)
 {
     counts->is_near = is_near;
@@ -33,7 +33,7 @@ static void begin_counts(ok_counts *counts, ptrdiff_t width)
     clear_bins(counts, width, 0);
 }
 
-/* Add a row to its bin along an axis. */
+/* Add a row to its bin along axis a. */
 INLINE void count_row(ok_counts *counts, ptrdiff_t a, uint16_t bin, uint64_t pair,
                       integers8 number, int is_single)
 {
@@ -49,8 +49,8 @@ INLINE void count_row(ok_counts *counts, ptrdiff_t a, uint16_t bin, uint64_t pai
     counts->bins.of_several.counts[a][bin]++;
 }
 
-/* The rows of so many numbers in all bins, or in those near the edges: constants where this is
- * called. */
+/* Count rows with one or several outputs, in the first or second pass; both flags are constants where
+ * it is inlined. */
 INLINE void count_all(const int is_single, const int is_near, const uint16_t *codes,
                       const int32_t *rows, ptrdiff_t n, const int16_t *numbers, ptrdiff_t n_axes,
                       ok_counts *counts)
@@ -62,7 +62,7 @@ INLINE void count_all(const int is_single, const int is_near, const uint16_t *co
         integers8 number = {0};
         if (!is_single)
             number = load_integers(numbers + (ptrdiff_t)rows[i] * LANES);
-        /* The rows of a tree that begins are in no cache. */
+        /* At the beginning of a tree the codes are cache misses. */
         __builtin_prefetch(codes + (ptrdiff_t)rows[i + AHEAD < n ? i + AHEAD : i] * OK_SOUGHT);
         if (!is_near) {
             for (int a = 0; a < OK_SOUGHT; a++)
@@ -82,7 +82,7 @@ INLINE void count_all(const int is_single, const int is_near, const uint16_t *co
                 count_row(counts, a, bins[a], pair, number, 1);
             continue;
         }
-        /* Along most axes a row is not near: four are passed over at a time. */
+        /* A row is outside the bins along most axes: four axes are skipped at a time. */
         uint16_t is_inside[OK_SOUGHT];
         for (int a = 0; a < OK_SOUGHT; a++) {
             bins[a] = (uint16_t)(code[a] - counts->first[a]);
@@ -112,7 +112,7 @@ static void count_rows(const uint16_t *codes, const int32_t *rows, ptrdiff_t n,
         count_all(0, 0, codes, rows, n, numbers, n_axes, counts);
 }
 
-/* The best edges of bins along eight axes, by single numbers. */
+/* Find the best edges between bins along eight axes, with one output. */
 INLINE void seek_edges_of_one(const ok_counts *counts, ptrdiff_t n, ptrdiff_t first, float mean,
                               float *gains, int32_t *places)
 {
@@ -132,7 +132,8 @@ INLINE void seek_edges_of_one(const ok_counts *counts, ptrdiff_t n, ptrdiff_t fi
         numbers8 apart = __builtin_convertvector(__builtin_convertvector(sum >> 32, integers8),
                                                  numbers8)
             - __builtin_convertvector(below, numbers8) * mean;
-        /* A side without rows counts for one: what divides by 0 is taken for a step that failed. */
+        /* Count 1 for an empty side: a division by 0 would raise a floating-point flag, which ends
+         * the call as an error. */
         numbers8 sizes = __builtin_convertvector(below - (below == 0), numbers8)
             * __builtin_convertvector(above - (above == 0), numbers8);
         numbers8 gain = apart * apart * (1 / sizes);
@@ -144,7 +145,7 @@ INLINE void seek_edges_of_one(const ok_counts *counts, ptrdiff_t n, ptrdiff_t fi
     memcpy(places + first, &place, sizeof place);
 }
 
-/* The best edge of bins along one axis, by LANES numbers. */
+/* Find the best edge between bins along one axis, with LANES outputs. */
 INLINE void seek_edges_of_several(const ok_counts *counts, ptrdiff_t n, ptrdiff_t axis,
                                   numbers8 mean, float *most, int32_t *place)
 {
@@ -168,7 +169,7 @@ INLINE void seek_edges_of_several(const ok_counts *counts, ptrdiff_t n, ptrdiff_
     }
 }
 
-/* The best edges of bins along each axis. */
+/* Find the best edge between bins along each axis. */
 static void seek_edges(const ok_counts *counts, ptrdiff_t n, ptrdiff_t width, ptrdiff_t n_axes,
                        float *gains, int32_t *places)
 {
@@ -183,7 +184,7 @@ static void seek_edges(const ok_counts *counts, ptrdiff_t n, ptrdiff_t width, pt
             seek_edges_of_several(counts, n, a, mean, gains + a, places + a);
 }
 
-/* What the rows of the first so many bins of an axis sum to is added up. */
+/* Add the sums of the first n_bins bins of an axis to `sums`; return the number of their rows. */
 static int32_t add_bins(const ok_counts *counts, ptrdiff_t width, ptrdiff_t axis, int n_bins,
                         int32_t *sums)
 {
@@ -216,15 +217,15 @@ static void near_edges(ok_counts *counts, ptrdiff_t n, ptrdiff_t width, ptrdiff_
     clear_bins(counts, width, 1);
 }
 
-/* How many rows are counted in a bin of an axis. */
+/* Number of rows in a bin of an axis. */
 INLINE int32_t rows_in(const ok_counts *counts, ptrdiff_t width, ptrdiff_t axis, ptrdiff_t bin)
 {
     return width == 1 ? (int32_t)counts->bins.of_one.pairs[bin][axis]
                       : counts->bins.of_several.counts[axis][bin];
 }
 
-/* Find the codes of rows beside a cut behind a code, where they are counted. Returns whether they
- * are. */
+/* Find the next code above the split that a row has, if it is in the histogram. Returns whether the
+ * codes on both sides of the split are those of rows. */
 static int find_beside(const ok_counts *counts, ptrdiff_t width, ok_exact_cut *cut)
 {
     ptrdiff_t first = counts->first[cut->axis], under = cut->low - first, over = under + 1;
@@ -246,7 +247,7 @@ static void cut_counted(const uint16_t *codes, const int32_t *rows, ptrdiff_t n,
     seek_edges(counts, n, width, n_axes, gains, places);
     for (ptrdiff_t a = 0; a < n_axes; a++)
         take(best, gains[a], a, counts->first[a] + places[a], 0);
-    /* All rows are looked at where few codes beside the cut are theirs. */
+    /* Otherwise search all rows for the nearest codes on both sides of the split. */
     if (best->axis < 0 || find_beside(counts, width, best))
         return;
     int32_t edge = best->low, low = 0, high = UINT16_MAX;

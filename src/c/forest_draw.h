@@ -1,6 +1,7 @@
-/* Cuts that are drawn by pairs of rows: included by forest_loops.c.
+/* Drawing of random splits from pairs of rows: included by forest_loops.c.
  *
- * The draws of a node overlap: none waits for another, and none branches by what has been drawn. */
+ * The draws of a node are independent and without branches on random numbers, so that the processor
+ * executes several at a time. */
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -20,18 +21,20 @@ typedef int64_t longs __attribute__((vector_size(8 * PART)));
 
 /* Candidates that are drawn, and then scored, together. */
 #define GROUP 32
-/* Random numbers of a cut, as a rule: two rows, a column and a place. */
+/* Random numbers of a split, usually: two rows, a column and a threshold. */
 #define NUMBERS_OF_CUT 4
-/* Pairs drawn until two rows differ. */
+/* Pairs that are drawn until two rows differ. */
 #define TRIES 3
-/* Fewer cuts are drawn one by one, and those of so many columns that their weights would not be near. */
+/* Fewer splits are drawn one by one; so are those of rows of more than MOST_ABREAST columns, whose
+ * weights would not fit into the nearest cache. */
 #define LEAST_ABREAST 3
 #define MOST_ABREAST 512
 
-/* What a candidate may cut, and what a difference counts for. Axes, as far as the rows differ; axes,
- * times the slope of the function; directions, times the slope. */
+/* Kinds of draws: the columns, and their weights. AXES: axes by the difference of the two rows.
+ * STEEP_AXES: axes by the difference times the slope. STEEP: directions by the difference times the
+ * slope, or axes if there are no directions. */
 enum { AXES, STEEP_AXES, STEEP };
-/* Each kind of cut gets its turn. */
+/* The kinds of successive draws. */
 static const int TURNS[5] = {AXES, STEEP_AXES, AXES, STEEP_AXES, STEEP};
 
 /* Number n of the random numbers in [0, 1) of a seed, as `base.random` counts them. */
@@ -44,13 +47,13 @@ INLINE double random_number(uint64_t seed, uint64_t n)
     return (double)(int64_t)(z >> 11) * (1.0 / 9007199254740992.0);
 }
 
-/* Random numbers that are made together, which vectors do, before it is known how many are drawn. */
+/* The next random numbers, computed ahead in vectors; not all of them may be used. */
 typedef struct {
     double numbers[NUMBERS_OF_CUT * GROUP];
     ptrdiff_t n, used;
 } ahead;
 
-/* Have the next numbers for so many cuts. */
+/* Compute the next random numbers for n_cuts splits. */
 INLINE void look_ahead(const ok_cutter *cutter, ahead *next, ptrdiff_t n_cuts)
 {
     next->n = NUMBERS_OF_CUT * (n_cuts < GROUP ? n_cuts : GROUP);
@@ -66,14 +69,15 @@ INLINE double uniform(ok_cutter *cutter, ahead *next)
                                 : random_number(cutter->seed, cutter->drawn);
 }
 
-/* By how much eight numbers of two rows differ, times the slopes at both, and times shares. */
+/* Weights of eight columns: |x - z| times the shares, and, with slopes, times the sum of the slopes at
+ * both rows. */
 INLINE numbers8 weights_of(numbers8 x, numbers8 z, numbers8 a, numbers8 b, numbers8 shares, int kind)
 {
     numbers8 weights = (numbers8)((integers8)(x - z) & 0x7fffffff);
     return (kind == AXES ? weights : weights * (a + b)) * shares;
 }
 
-/* The same of n < 8 numbers, and zeros: what lies behind them is not read. */
+/* The same for n < 8 columns, followed by zeros; no memory after them is read. */
 INLINE numbers8 last_weights_of(const float *x, const float *z, const float *a, const float *b,
                                 numbers8 shares, ptrdiff_t n, int kind)
 {
@@ -91,7 +95,7 @@ INLINE numbers8 last_weights_of(const float *x, const float *z, const float *a, 
 #endif
 }
 
-/* The columns that a cut of some kind may take. */
+/* The columns that a draw of some kind may choose. */
 typedef struct {
     ptrdiff_t begin, n;
 } range;
@@ -103,8 +107,8 @@ INLINE range range_of(const ok_cutter *cutter, int kind)
     return (range){begin, (steep ? cutter->n_drawn_from : cutter->n_axes) - begin};
 }
 
-/* Set the weights of the columns that a cut between two rows may take. Returns their sums in each
- * lane: lane k sums up the weights k, k + 8, k + 16, ... */
+/* Compute the weights of the columns for a split between two rows. Returns their sums by lane: lane k
+ * sums the weights k, k + 8, k + 16, ... */
 INLINE numbers8 weigh(const ok_cutter *cutter, int32_t one, int32_t other, int kind, range columns,
                       float *out)
 {
@@ -126,7 +130,7 @@ INLINE numbers8 weigh(const ok_cutter *cutter, int32_t one, int32_t other, int k
     return sum;
 }
 
-/* The sum of all lanes, each of which is set. */
+/* Convert the sums of all lanes to double, and return their total. */
 INLINE double sum_up_lanes(numbers8 sum, double *lanes)
 {
     double total = 0;
@@ -138,9 +142,8 @@ INLINE double sum_up_lanes(numbers8 sum, double *lanes)
     return total;
 }
 
-/* The one of n columns up to which the weights sum to `left`, from lane j on, up to which `left` is
- * what remains. What is left falls below 0 behind the column that is sought: so those before it are
- * counted, without a branch. */
+/* Within lane j, find the column at which the running sum of the weights exceeds `left`. `left` minus
+ * the running sum falls below 0 there: the columns before are counted, without a branch. */
 INLINE ptrdiff_t column_in(double left, ptrdiff_t j, const float *weights, ptrdiff_t n)
 {
     ptrdiff_t more = 0;
@@ -150,14 +153,14 @@ INLINE ptrdiff_t column_in(double left, ptrdiff_t j, const float *weights, ptrdi
         left -= weight;
     }
     j += more * LANES;
-    /* Where rounding has led to the end. */
+    /* Rounding may lead past the end, or to a weight of 0: take the last column with a weight. */
     if (j >= n || weights[j] == 0)
         for (j = n - 1; weights[j] == 0; j--)
             ;
     return j;
 }
 
-/* The same, lane by lane. */
+/* Find the column at which the running sum of the weights, lane after lane, exceeds `left`. */
 INLINE ptrdiff_t column_at(double left, const double *lanes, const float *weights, ptrdiff_t n)
 {
     double rest[LANES];
@@ -172,27 +175,29 @@ INLINE ptrdiff_t column_at(double left, const double *lanes, const float *weight
     return column_in(rest[j], j, weights, n);
 }
 
-/* Make the cut between two rows, in column j. */
+/* Write the split between two values of column j, at the share `where` of their difference. */
 INLINE void place(float one, float other, ptrdiff_t j, double where, ok_cut *cut)
 {
     float low = one < other ? one : other, high = one < other ? other : one;
     cut->gain = 0;
     cut->feature = j;
     cut->at = (float)((double)low + ((double)high - (double)low) * where);
-    /* Rounding must not put both rows on one side. */
+    /* Rounding must not put both rows on the left side. */
     if (cut->at >= high)
         cut->at = low;
 }
 
-/* The column that a cut of an axis with gaps takes: guesses, or one of the sides. */
+/* The column for a split of an axis with gaps: that of imputed values, or one of the two columns that
+ * move missing values to a side. */
 INLINE ptrdiff_t side_of(ok_cutter *cutter, ahead *next, ptrdiff_t j, const float *one, const float *other)
 {
     ptrdiff_t turn = (ptrdiff_t)(4 * uniform(cutter, next)), k = cutter->side_of[j] + turn;
-    /* What is missing in both rows does not divide them. */
+    /* Rows that are equal in that column cannot be divided by it. */
     return turn < 2 && one[k] != other[k] ? k : j;
 }
 
-/* Draw a cut of the rows order[first] ... of a node of n. Returns whether there is one. */
+/* Draw a split of the node of n rows from order[first] on. Returns 0 if no two different rows were
+ * drawn. */
 INLINE int draw(ok_cutter *cutter, ahead *next, int kind, ptrdiff_t first, ptrdiff_t n, ok_cut *cut)
 {
     const int32_t *order = cutter->order + first;
@@ -221,7 +226,7 @@ INLINE int draw(ok_cutter *cutter, ahead *next, int kind, ptrdiff_t first, ptrdi
 #define MIXED_LANES(a, b, ...) __builtin_shuffle(a, b, (integers8){__VA_ARGS__})
 #endif
 
-/* Transpose LANES rows: three times the first half of them is interleaved with the second. */
+/* Transpose LANES x LANES numbers: interleave the first half of the rows with the second, three times. */
 INLINE void transpose8(numbers8 *rows)
 {
     numbers8 other[LANES];
@@ -239,8 +244,8 @@ INLINE void transpose8(numbers8 *rows)
     }
 }
 
-/* Of some of the cuts whose sums in each lane are side by side, from c on: the sum of all lanes, the
- * lane up to which they sum to a share of it, and what remains. */
+/* For the splits c, c + 1, ... of a vector, whose sums by lane are sums[k][c]: their totals, the lane
+ * in which the running sum exceeds shares[c] times the total, and the rest up to there. */
 INLINE void find_lanes(const numbers8 *sums, int c, const double *shares, double *totals,
                        double *rests, int64_t *lanes_of)
 {
@@ -268,9 +273,9 @@ INLINE void find_lanes(const numbers8 *sums, int c, const double *shares, double
     memcpy(lanes_of + c, &lane, sizeof lane);
 }
 
-/* Draw so many cuts, at most LANES, as `draw` does where no column has gaps: the rows that they are
- * between one by one, and their columns side by side. Returns how many are drawn before the first
- * whose rows do not differ: `draw` is to draw that one. */
+/* Draw n_cuts <= LANES splits with the results of `draw`, if no axis has gaps: the pairs of rows one by
+ * one, then all columns together in vectors. Returns how many are drawn before the first whose rows do
+ * not differ: the caller passes that one to `draw`. */
 INLINE ptrdiff_t draw_abreast(ok_cutter *cutter, ahead *next, ptrdiff_t turn, ptrdiff_t n_cuts,
                               ptrdiff_t first, ptrdiff_t n, ok_cut *cuts)
 {
@@ -287,7 +292,7 @@ INLINE ptrdiff_t draw_abreast(ok_cutter *cutter, ahead *next, ptrdiff_t turn, pt
         int kind = TURNS[(turn + c) % 5];
         drawn[c] = cutter->drawn, used[c] = next->used;
         one[c] = other[c] = order[(ptrdiff_t)((double)n * uniform(cutter, next))];
-        /* A row does not differ from itself. */
+        /* A row drawn twice has no difference: draw again, as `draw` does. */
         for (int attempt = 0; attempt < TRIES && one[c] == other[c]; attempt++)
             other[c] = order[(ptrdiff_t)((double)n * uniform(cutter, next))];
         shares[c] = uniform(cutter, next), places[c] = uniform(cutter, next);
@@ -311,7 +316,7 @@ INLINE ptrdiff_t draw_abreast(ok_cutter *cutter, ahead *next, ptrdiff_t turn, pt
     return n_cuts;
 }
 
-/* Let the rows come nearer that cuts will be drawn by, a line of 16 numbers at a time. */
+/* Prefetch the rows and slopes of the pairs that will be drawn, one cache line of 16 floats at a time. */
 INLINE void fetch(const ok_cutter *cutter, const ahead *next, ptrdiff_t first, ptrdiff_t n)
 {
     for (ptrdiff_t e = 0; e < next->n; e += NUMBERS_OF_CUT) {

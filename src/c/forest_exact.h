@@ -1,13 +1,14 @@
-/* The best of all cuts of a node along several axes: by the codes of its rows, OK_SOUGHT side by
- * side.
+/* Exact splits: the best of all thresholds of a node along several axes. A row has OK_SOUGHT codes,
+ * its ranks along the axes.
  *
- * Small nodes are sorted, along as many axes at a time as a vector holds, eight at least. Of large
- * ones the rows are counted (forest_counted.h). Sums are whole numbers, whose order does not matter. */
+ * The rows of a small node are sorted, along 8 or 16 axes at a time, one per lane of a vector. Those of
+ * a large node are counted (forest_counted.h). Residuals are integers, so sums do not depend on the
+ * order of the rows. */
 
 typedef int16_t shorts8 __attribute__((vector_size(2 * LANES)));
 typedef uint16_t codes8 __attribute__((vector_size(2 * LANES)));
 
-/* Axes along which keys are sorted at a time. */
+/* Axes that are sorted at a time. */
 #if defined(__AVX512F__)
 #define SORTED 16
 #else
@@ -34,7 +35,7 @@ INLINE integers8 load_integers(const int16_t *p)
     return __builtin_convertvector(v, integers8);
 }
 
-/* The sum of eight lanes, in the same order everywhere. */
+/* The sum of eight lanes; all callers and instruction sets use this order. */
 INLINE float sum_of_lanes(numbers8 v)
 {
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
@@ -50,7 +51,7 @@ static double code_numbers(const float *numbers, ptrdiff_t n, int bits, int16_t 
         largest = number > largest ? number : largest;
     }
     int exponent = (int)(largest >> 23) - 126;
-    /* A power of two, which loses no digits, and whose square is a float. */
+    /* A power of two is exact; the bound keeps its square within the range of float. */
     float unit = ldexpf(1, bits - (exponent > -40 ? exponent : -40));
     for (ptrdiff_t i = 0; i < n; i++) {
         float number = numbers[i] * unit;
@@ -61,7 +62,7 @@ static double code_numbers(const float *numbers, ptrdiff_t n, int bits, int16_t 
 
 INLINE void exchange(keys *one, keys *other)
 {
-    /* Lane by lane: of that compilers make minimum and maximum, however long vectors are. */
+    /* Written lane by lane: compilers turn this into vector minimum and maximum for any length. */
     keys x = *one, y = *other, low, high;
     UNROLL
     for (int k = 0; k < SORTED; k++) {
@@ -71,7 +72,7 @@ INLINE void exchange(keys *one, keys *other)
     *one = low, *other = high;
 }
 
-/* Exchanges of runs of so many keys with those d behind, from r on. */
+/* Compare-exchange runs of `run` keys with the keys d later, from r on. */
 INLINE void exchange_runs(const ptrdiff_t run, keys *sorted, ptrdiff_t n, ptrdiff_t r,
                           ptrdiff_t d)
 {
@@ -112,7 +113,7 @@ static void sort_lanes(keys *sorted, ptrdiff_t n)
     }
 }
 
-/* Take a cut along an axis between two codes, or bins, if it gains more. */
+/* Replace the best split by one along an axis between two codes, or bins, if it gains more. */
 INLINE void take(ok_exact_cut *best, float gain, ptrdiff_t axis, int32_t low, int32_t high)
 {
     if (gain > best->gain) {
@@ -121,14 +122,13 @@ INLINE void take(ok_exact_cut *best, float gain, ptrdiff_t axis, int32_t low, in
     }
 }
 
-/* Times the square of how far the sum of i rows is from that of as many mean ones, it is what a cut
- * behind i of n rows gains, over n. */
+/* The gain of a split after i of n rows, per row, is this times (sum of the i rows - i mean)^2. */
 INLINE float weight_of(ptrdiff_t i, ptrdiff_t n)
 {
     return 1 / ((float)i * (float)(n - i));
 }
 
-/* Cuts of n rows whose single numbers are in the lower halves of their sorted keys. */
+/* Find the best split of n sorted keys with one output; the lower half of a key is the residual. */
 INLINE void seek_single(const keys *sorted, ptrdiff_t n, ptrdiff_t first_axis, float mean,
                         ok_exact_cut *best)
 {
@@ -150,7 +150,8 @@ INLINE void seek_single(const keys *sorted, ptrdiff_t n, ptrdiff_t first_axis, f
                  sorted[place[a]][a] >> 16);
 }
 
-/* Cuts of n rows of LANES numbers, whose places are in the lower halves of their sorted keys. */
+/* Find the best split of n sorted keys with LANES outputs; the lower half of a key is the index of
+ * the row's residuals in `numbers`. */
 INLINE void seek_several(const keys *sorted, ptrdiff_t n, ptrdiff_t first_axis, numbers8 mean,
                          const int16_t *numbers, ok_exact_cut *best)
 {

@@ -38,10 +38,10 @@ static void add_records(float *const *values, const int32_t *cells, ptrdiff_t n_
     }
 }
 
-/* The steps of so many experts and outputs, which are constants where this is called. */
+/* `step_records`; n_experts and n_outputs are constants where it is inlined. */
 INLINE void steps_of(const ptrdiff_t n_experts, const ptrdiff_t n_outputs, float *const *values,
                      const int32_t *cells, ptrdiff_t n_trees, ptrdiff_t length, int32_t none,
-                     const float *restrict factors, const float *restrict falls)
+                     const float *restrict factors, const float *restrict contractions)
 {
     for (ptrdiff_t t = 0; t < n_trees; t++) {
         float *restrict weights = values[t] + cells[t] * length;
@@ -52,14 +52,14 @@ INLINE void steps_of(const ptrdiff_t n_experts, const ptrdiff_t n_outputs, float
             for (ptrdiff_t k = 0; k < n_outputs; k++)
                 weights[e * n_outputs + k] += factors[e * n_outputs + k] * variances[e];
         for (ptrdiff_t e = 0; e < n_experts; e++)
-            variances[e] -= falls[e] * variances[e] * variances[e];
+            variances[e] -= contractions[e] * variances[e] * variances[e];
     }
 }
 
-/* The steps of so many experts, a constant, and of 2 to LANES outputs. */
+/* `step_records` with 2 to LANES outputs; n_experts <= 4 is a constant where it is inlined. */
 INLINE void few_steps_of(const ptrdiff_t n_experts, ptrdiff_t n_outputs, float *const *values,
                          const int32_t *cells, ptrdiff_t n_trees, ptrdiff_t length, int32_t none,
-                         const float *factors, const float *falls)
+                         const float *factors, const float *contractions)
 {
     numbers8 factor[4];
     for (ptrdiff_t e = 0; e < n_experts; e++) {
@@ -68,41 +68,42 @@ INLINE void few_steps_of(const ptrdiff_t n_experts, ptrdiff_t n_outputs, float *
     }
     for (ptrdiff_t t = 0; t < n_trees; t++) {
         float *weights = values[t] + cells[t] * length;
-        float *variances = weights + n_experts * n_outputs, fallen[4];
+        float *variances = weights + n_experts * n_outputs, reduced[4];
         numbers8 stepped[4];
         if (cells[t] == none)
             continue;
-        /* Whole lanes reach into what follows, by steps of 0: the weights of the next expert, the
-         * variances or another record. All are read before any is written, in this order. */
+        /* A vector is longer than the weights of an expert. Behind them its steps are 0, but it
+         * overlaps the weights of the next expert, the variances or another record. So all vectors
+         * are read before any is written, and they are written in this order. */
         UNROLL
         for (ptrdiff_t e = 0; e < n_experts; e++) {
             stepped[e] = load8(weights + e * n_outputs) + factor[e] * variances[e];
-            fallen[e] = variances[e] - falls[e] * variances[e] * variances[e];
+            reduced[e] = variances[e] - contractions[e] * variances[e] * variances[e];
         }
         UNROLL
         for (ptrdiff_t e = 0; e < n_experts; e++)
             memcpy(weights + e * n_outputs, &stepped[e], sizeof stepped[e]);
         UNROLL
         for (ptrdiff_t e = 0; e < n_experts; e++)
-            variances[e] = fallen[e];
+            variances[e] = reduced[e];
     }
 }
 
 static void step_records(float *const *values, const int32_t *cells, ptrdiff_t n_trees,
                          ptrdiff_t length, int32_t none, ptrdiff_t n_experts, ptrdiff_t n_outputs,
-                         const float *factors, const float *falls)
+                         const float *factors, const float *contractions)
 {
-    /* The default's experts, those that see the leaves and those that see both, of one output. */
+    /* Defaults: four experts for the leaves, two for the upper cells. */
     if (n_outputs == 1 && n_experts == 4)
-        steps_of(4, 1, values, cells, n_trees, length, none, factors, falls);
+        steps_of(4, 1, values, cells, n_trees, length, none, factors, contractions);
     else if (n_outputs == 1 && n_experts == 2)
-        steps_of(2, 1, values, cells, n_trees, length, none, factors, falls);
+        steps_of(2, 1, values, cells, n_trees, length, none, factors, contractions);
     else if (n_outputs <= LANES && n_experts == 4)
-        few_steps_of(4, n_outputs, values, cells, n_trees, length, none, factors, falls);
+        few_steps_of(4, n_outputs, values, cells, n_trees, length, none, factors, contractions);
     else if (n_outputs <= LANES && n_experts == 2)
-        few_steps_of(2, n_outputs, values, cells, n_trees, length, none, factors, falls);
+        few_steps_of(2, n_outputs, values, cells, n_trees, length, none, factors, contractions);
     else
-        steps_of(n_experts, n_outputs, values, cells, n_trees, length, none, factors, falls);
+        steps_of(n_experts, n_outputs, values, cells, n_trees, length, none, factors, contractions);
 }
 
 #include "forest_exact.h"

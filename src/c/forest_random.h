@@ -1,10 +1,11 @@
-/* Random cuts of nodes, and which rows lie on either side: included by forest_loops.c. */
+/* Random splits of nodes, and the division of their rows: included by forest_loops.c. */
 
-/* Nodes of fewer rows take the first cut that is drawn; others draw one for so many rows, as far as
- * there are candidates: of few rows the best of many cuts says little (docs/kernel_forests_tried.md). */
+/* A node of fewer than LEAST_SCORED rows takes the first split that is drawn. Others draw one split per
+ * ROWS_OF_CUT rows, at most n_candidates: with few rows the best of many splits fits noise
+ * (docs/kernel_forests_tried.md). */
 #define LEAST_SCORED 8
 #define ROWS_OF_CUT 4
-/* Rows that are looked at before any of them changes its place. */
+/* Rows that are compared with the threshold before any of them is moved. */
 #define LOOKED_AT 128
 
 static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
@@ -16,7 +17,7 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
     int is_scored = n >= LEAST_SCORED && cutter->n_candidates > 1;
     int is_abreast = is_scored && !cutter->side_of && cutter->width <= MOST_ABREAST;
     next.n = next.used = 0;
-    /* Compilers do not see that no cut is scored before these are summed up. */
+    /* Compilers do not see that `sum_up` sets these before they are used. */
     memset(scored.sums, 0, sizeof scored.sums);
     scored.squares = 0;
     if (is_scored) {
@@ -41,7 +42,7 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
             n_cuts += draw(cutter, &next, TURNS[turn], first, n, cuts + n_cuts);
             e++;
         }
-        /* Several are scored together, which draws no random numbers. */
+        /* Collect a group to score: scoring draws no random numbers. */
         if (n_cuts < GROUP && e < n_drawn)
             continue;
         if (is_scored) {
@@ -58,12 +59,12 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
     return best;
 }
 
-/* Exchange n <= LOOKED_AT rows, from `first` on, so that those that go left come before the others,
- * of which the first is at `middle`. Returns where it is then.
+/* Move those of n <= LOOKED_AT rows from order[first] on that go left to order[middle], ..., where the
+ * right side begins so far. Returns where it begins then.
  *
- * A row that goes left takes the place of the first of the others, which takes the place of the row.
- * Without a branch, which nobody could foresee; and those that go left wait beside, since what is
- * written would be read at once. */
+ * A row that goes left is exchanged with the first row of the right side. There is no branch, because
+ * it would be mispredicted. Rows that go left are collected in a buffer first: written directly, they
+ * would be read again at once, and each step would wait for the one before. */
 INLINE ptrdiff_t exchange_rows(int32_t *order, ptrdiff_t first, ptrdiff_t n,
                                const uint8_t *is_left, ptrdiff_t middle)
 {

@@ -1,14 +1,14 @@
-/* What cuts gain, by the rows of a node: included by forest_loops.c. */
+/* Scoring of random splits by the rows of a node: included by forest_loops.c. */
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
-/* Deviations that tell, as a share of the squares. */
+/* Least sum of squared deviations from the mean, as a share of the sum of squares: less is rounding. */
 #define LEAST_DEVIATIONS 1e-4
 
-/* The rows of a node that tell what cuts gain: where each begins, what is left of its targets, the
- * sums of that, and of its squares. In whole lanes: those that are added are the first one, with numbers 0. */
+/* The rows of a node that score its splits: offset of each row, its residuals, the sums of these, and
+ * the sum of their squares. Padded to whole lanes by copies of the first row with residuals 0. */
 typedef struct {
     ptrdiff_t n;
     ptrdiff_t rows[OK_MOST_SCORED + LANES];
@@ -16,7 +16,7 @@ typedef struct {
     double sums[LANES], squares;
 } scored_rows;
 
-/* The sum of the only output, or of the first. */
+/* The sum of the first output; with one output its partial sums are in all lanes. */
 INLINE double total_of(const double *sums, ptrdiff_t n_numbers)
 {
     double total = sums[0];
@@ -26,7 +26,7 @@ INLINE double total_of(const double *sums, ptrdiff_t n_numbers)
     return total;
 }
 
-/* Look up and sum what is left of the targets of n rows. */
+/* Gather and sum the residuals of n rows. */
 INLINE void sum_up(const ok_cutter *cutter, const int32_t *order, ptrdiff_t n, scored_rows *scored)
 {
     numbers8 sum = {0}, squares = {0};
@@ -59,7 +59,8 @@ INLINE void sum_up(const ok_cutter *cutter, const int32_t *order, ptrdiff_t n, s
     scored->sums[0] = total_of(scored->sums, cutter->n_numbers);
 }
 
-/* Note what cuts gain along axes. By chance one of n rows takes 1 / (n - 1) of their deviations. */
+/* Add the gains of splits to those of their axes. A gain is measured beyond chance: a split of n rows
+ * takes 1 / (n - 1) of their squared deviations by chance. */
 INLINE void note_gains(const ok_cutter *cutter, const scored_rows *scored, const ok_cut *cuts,
                        ptrdiff_t n_cuts)
 {
@@ -68,7 +69,7 @@ INLINE void note_gains(const ok_cutter *cutter, const scored_rows *scored, const
         together += scored->sums[k] * scored->sums[k];
     together /= n;
     double deviations = scored->squares - together;
-    /* What is less is rounding. */
+    /* All residuals are equal, up to rounding. */
     if (!(deviations > LEAST_DEVIATIONS * scored->squares))
         return;
     const double unit = (n - 1) / deviations;
@@ -82,7 +83,8 @@ INLINE void note_gains(const ok_cutter *cutter, const scored_rows *scored, const
     }
 }
 
-/* What a cut takes from the squares of what is left, up to a constant. */
+/* How much a split lowers the sum of squared deviations, up to a constant: sum^2 / n of both sides,
+ * added up. `left` are the sums of the left side. */
 INLINE double gain_of(const scored_rows *scored, ptrdiff_t n_numbers, double *left,
                       ptrdiff_t n_left)
 {
@@ -94,11 +96,11 @@ INLINE double gain_of(const scored_rows *scored, ptrdiff_t n_numbers, double *le
         gain += left[k] * left[k];
         other += rest * rest;
     }
-    /* A cut may divide other rows than these. */
+    /* A side may be empty: the split was drawn from other rows of the node than these. */
     return gain / (double)(n_left > 1 ? n_left : 1) + other / (double)(n_right > 1 ? n_right : 1);
 }
 
-/* Which of eight rows lie left of a cut: all bits, or none. */
+/* Masks of eight rows: all bits set if the row goes left. */
 INLINE integers8 left_of(const float *column, const ptrdiff_t *rows, float at)
 {
     numbers8 x = {column[rows[0]], column[rows[1]], column[rows[2]], column[rows[3]],
@@ -106,8 +108,8 @@ INLINE integers8 left_of(const float *column, const ptrdiff_t *rows, float at)
     return x <= at;
 }
 
-/* Set what so many cuts gain, a constant where this is called. The sums are float32: of each output,
- * or, if there is one, of the rows i, i + 8, ... */
+/* Compute the gains of n_cuts splits; n_cuts and is_single are constants where it is inlined. Sums are
+ * float32: a lane for each output, or, with one output, for the rows i, i + 8, ... */
 INLINE void score_together(const int n_cuts, const int is_single, const ok_cutter *cutter,
                            const scored_rows *scored, ok_cut *cuts)
 {
@@ -165,11 +167,11 @@ INLINE void score_few(const int is_single, const ok_cutter *cutter, const scored
 }
 
 #if defined(__AVX512F__)
-/* Numbers of a vector, and of a row where sixteen cuts are scored at a time. */
+/* Floats of a vector, and most columns of rows for which sixteen splits are scored at a time. */
 #define WIDE 16
 #define MOST_WIDE (4 * WIDE)
 
-/* Of sixteen cuts at once, which of them a row of so many vectors lies left of. */
+/* For which of sixteen splits a row goes left; the row has n_parts vectors. */
 INLINE __mmask16 left_of_each(const int n_parts, const float *row, __mmask16 rest, __m512i column,
                               __mmask16 is_far, __m512 at)
 {
@@ -185,8 +187,8 @@ INLINE __mmask16 left_of_each(const int n_parts, const float *row, __mmask16 res
     return _mm512_cmp_ps_mask(x, at, _CMP_LE_OQ);
 }
 
-/* The same as `score_together` of sixteen cuts of one output: a row's numbers are permuted to the
- * order of the cuts, instead of looking up each. */
+/* As `score_together`, for sixteen splits with one output: the values of a row are permuted to the
+ * order of the splits, instead of gathering one for each. */
 INLINE void score_wide(const int n_parts, const ok_cutter *cutter, const scored_rows *scored,
                        ok_cut *cuts, ptrdiff_t n_cuts)
 {
@@ -245,7 +247,7 @@ INLINE void score_wide(const int n_parts, const ok_cutter *cutter, const scored_
 }
 #endif
 
-/* Set what cuts gain. */
+/* Compute the gains of splits. */
 INLINE void score(const ok_cutter *cutter, const scored_rows *scored, ok_cut *cuts,
                   ptrdiff_t n_cuts)
 {

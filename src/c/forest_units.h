@@ -1,4 +1,4 @@
-/* Rows in units of the spreads of their features, and the tails of one: included by forest_loops.c. */
+/* Scaling of rows, products with directions, and kurtosis: included by forest_loops.c. */
 
 typedef double doubles8 __attribute__((vector_size(8 * LANES)));
 typedef int64_t longs8 __attribute__((vector_size(8 * LANES)));
@@ -24,14 +24,14 @@ static void scale_row(const void *x, ptrdiff_t itemsize, const double *center,
             z[j] = scaled(doubles[j], center[j], factor[j]);
 }
 
-/* Rows whose sums go side by side: one alone would wait for each sum. */
+/* Rows whose sums are interleaved: each addition to a single sum would wait for the one before. */
 #if defined(__AVX2__)
 #define ROWS_ABREAST 8
 #else
 #define ROWS_ABREAST 4
 #endif
 
-/* Write the products of so many rows, a constant where this is called, with directions. */
+/* Write the products of n_rows rows with all directions; n_rows is a constant where it is inlined. */
 INLINE void direct_few(const int n_rows, float *z, ptrdiff_t width, const float *directions,
                        ptrdiff_t n_axes)
 {
@@ -56,7 +56,7 @@ static void direct_rows(float *z, ptrdiff_t n, ptrdiff_t width, const float *dir
         direct_few(1, z, width, directions, n_axes);
 }
 
-/* Eight numbers from the i-th on; those behind the last one are within no bounds. */
+/* Eight numbers from u[i] on; NaN, which is within no bounds, replaces those after the last. */
 INLINE doubles8 doubles_at(const double *u, ptrdiff_t i, ptrdiff_t n)
 {
     doubles8 v;
@@ -67,7 +67,7 @@ INLINE doubles8 doubles_at(const double *u, ptrdiff_t i, ptrdiff_t n)
     return v;
 }
 
-/* The sum of the distances of numbers within bounds from a center, to a power: 0, 1, 2 or 4. */
+/* The sum of (u - center)^power over all u in [least, most]; power is 0, 1, 2 or 4. */
 INLINE double sum_of_powers(const int power, const double *u, ptrdiff_t n, double least,
                             double most, double center)
 {

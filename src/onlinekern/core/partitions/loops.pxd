@@ -49,7 +49,7 @@ cdef extern from "onlinekern/forest_loops.h" nogil:
         void (*step_records)(float *const *values, const int32_t *cells, Py_ssize_t n_trees,
                              Py_ssize_t length, int32_t none, Py_ssize_t n_experts,
                              Py_ssize_t n_outputs, const float *factors,
-                             const float *falls) noexcept nogil
+                             const float *contractions) noexcept nogil
         double (*code_numbers)(const float *numbers, Py_ssize_t n, int bits,
                                int16_t *coded) noexcept nogil
         void (*cut_sorted)(const uint16_t *codes, const int32_t *rows, Py_ssize_t n,
