@@ -237,6 +237,41 @@ def test_decimal_commas_are_told_from_thousands(texts, told, is_comma):
     assert any("--decimal" in one for one in said) == is_comma
 
 
+MANY = 240
+ORDERS = pd.DataFrame({
+    "x": rng.normal(size=MANY), "z": rng.normal(size=MANY),
+    "order": [f"n{k}" for k in range(MANY)], "user": [f"u{k % 150}" for k in range(MANY)],
+})  # fmt: skip
+RIGHT = np.where(ORDERS["x"] > 0, "yes", "no")
+
+
+@pytest.mark.parametrize("holes", [0, 30])
+@pytest.mark.parametrize("kind", ["text", "category", "dictionaries"])
+@pytest.mark.parametrize("learner", [StreamClassifier, KernelForestClassifier, PAClassifier])
+def test_a_column_of_which_no_value_comes_again_is_left_out(learner, kind, holes):
+    table = ORDERS.assign(order=[None] * holes + list(ORDERS["order"][holes:]))
+    rows = table.astype({"order": "category"}) if kind == "category" else table
+    rows = table.to_dict("records") if kind == "dictionaries" else rows
+    with pytest.warns(UserWarning, match="column 'order' is ignored, .* first 240 values are diff"):
+        model = learner(random_state=0).fit(rows, RIGHT)
+    assert model.encoder_.kinds_["order"] == "ignore"
+    assert model.encoder_.kinds_["user"] != "ignore"  # some came twice
+    without = learner(random_state=0).fit(table.drop(columns="order"), RIGHT)
+    assert (model.predict(rows) == without.predict(table.drop(columns="order"))).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(rows[:40], RIGHT[:40])  # it is said once
+        learner(random_state=0).fit(table[:190], RIGHT[:190])  # too few to tell
+
+
+def test_a_column_of_which_no_value_comes_again_is_kept_if_someone_says_so():
+    columns = ["x", "order"]
+    for given in ({"kinds": {"order": "hashed"}}, {"categories": "hash"}, {"hashed_features": 64}):
+        encoder = TableEncoder(**given).fit(ORDERS[columns])
+        assert encoder.kinds_["order"] == "hashed"
+    assert TableEncoder().fit(ORDERS[["order"]]).kinds_ == {"order": "hashed"}  # there is no other
+
+
 @pytest.mark.parametrize(
     "dates",
     [

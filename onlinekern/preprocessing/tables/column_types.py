@@ -37,6 +37,8 @@ MOST_ROOM = 100
 UNBOUNDED = 1000
 # If nearly all values of a column are different, none comes again, and there is nothing to learn.
 NEVER_AGAIN = 0.98
+# Of so many values nearly all are different only if there are more than some thousand of them.
+ENOUGH_TO_TELL = 200
 # A column of text whose kind is given is read in this type; other kinds are read as text.
 TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
 # Floats hold all integers up to here.
@@ -146,6 +148,14 @@ def is_unbounded(values: Any) -> bool:
     once, twice = int((counts == 1).sum()), int((counts == 2).sum())
     estimate = len(counts) + once * (once - 1) / (2 * (twice + 1))
     return once < NEVER_AGAIN * len(values) and estimate > UNBOUNDED
+
+
+def never_come_again(values: Any) -> bool:
+    """Return whether nearly all of many values are different, as the numbers of orders are."""
+    texts = texts_of(values)
+    there = pc.filter(texts, pc.not_equal(texts, ""))
+    once = pc.sum(pc.equal(pc.value_counts(there).field("counts"), 1)).as_py() or 0
+    return len(there) >= ENOUGH_TO_TELL and once >= NEVER_AGAIN * len(there)
 
 
 def type_of_kind(kind: str) -> Any:

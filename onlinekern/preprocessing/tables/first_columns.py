@@ -16,6 +16,7 @@ from onlinekern.preprocessing.tables.column_types import (
     is_unbounded,
     looks_like_dates,
     looks_like_numbers,
+    never_come_again,
 )
 from onlinekern.preprocessing.tables.columns import (
     BooleanColumn,
@@ -62,10 +63,12 @@ def first_columns(table: Any, given: dict[str, str], encoder: Any) -> list[Colum
     kinds = {name: kind_in(table, name, given.get(name), most) for name in table.column_names}
     shared = has_slots(encoder.categories, table, kinds)
     values = {name: array_in(table, name) for name in kinds}
+    # In slots, values that come again after all are worth their place.
+    alone = [] if shared else identifiers(kinds, values, given, encoder.hashed_features)
     return led(
         [
-            IgnoredColumn(name, waits=name not in given)
-            if kind == "ignore"
+            IgnoredColumn(name, waits=name not in (*given, *alone))
+            if kind == "ignore" or name in alone
             else new_column(name, kind, values[name], encoder, shared)
             for name, kind in kinds.items()
         ]
@@ -87,6 +90,28 @@ def kind_in(table: Any, name: str, given: str | None, most: int) -> str:
     if given is None:
         warn_of_guess(name, kind, values, stored)
     return kind
+
+
+def identifiers(
+    kinds: dict[str, str], values: dict[str, Any], given: dict[str, str], width: int | None
+) -> list[str]:
+    """Return the columns of which no value comes again, and warn of them: they only mislead.
+
+    Whoever says how they are hashed wants them, and a table may have no other columns.
+    """
+    found = [
+        name for name, kind in kinds.items()
+        if kind == "hashed" and width is None and name not in given
+        and never_come_again(values[name])
+    ]  # fmt: skip
+    if all(kind == "ignore" or name in found for name, kind in kinds.items()):
+        return []
+    for name in found:
+        warn(f"column {name!r} is ignored, in later rows too: nearly all of its first "
+             f"{len(values[name]):,} values are different, as those of an identifier, and tell "
+             f"nothing of other rows. TableEncoder(kinds={{{name!r}: 'hashed'}}) in front keeps "
+             f"it, on the command line --column {name}=hashed", UserWarning)  # fmt: skip
+    return found
 
 
 def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
