@@ -229,6 +229,9 @@ def test_states_that_are_none(form):
     for name, bad in wrong:
         with pytest.raises((ValueError, TypeError)):
             part.set_state({**good, name: bad})
+    # The next look, at twice as many samples, has a number.
+    with pytest.raises(ValueError, match="entered must be in"):
+        part.set_state({**good, "entered": 2**62})
     assert pickle.dumps(part.get_state()) == pickle.dumps(good)
     part.set_state(good)
 

@@ -15,6 +15,7 @@ from onlinekern import (
     BPAClassifier,
     BSGDClassifier,
     ForgetronClassifier,
+    KernelForestClassifier,
     KernelPAClassifier,
     LOLClassifier,
     PAClassifier,
@@ -220,6 +221,16 @@ def test_the_progress_of_a_race_is_that_of_its_experts(tree_of, place, change, m
     race.arguments = (race.arguments[0], tuple(progress), *race.arguments[2:])
     with pytest.raises(ValueError, match=message):
         damage.put_together(tree)
+
+
+def test_a_forest_of_as_many_samples_as_can_be_goes_on(tree_of):
+    """When it is renewed next was looked for without end."""
+    tree = tree_of(KernelForestClassifier)
+    (path,) = [path for path, value in damage.places(tree)
+               if (path[-1], str(value)) == ("entered", "60")]  # fmt: skip
+    model = damage.put_together(damage.replaced(tree, path, 2**62))
+    model.learn(np.ones((9, 4)), np.arange(9.0) % 3)
+    assert model.n_seen == 69
 
 
 @pytest.mark.parametrize("state", [(), (1, 2, 3), (0, 0, 0, 0), (1, 2, 3, 2**64), [1.0] * 4, None])

@@ -25,6 +25,7 @@ from harness import subjects
 from onlinekern.core.base.random import Generator
 from onlinekern.core.budgets.policy import RefuseWhenFull
 from onlinekern.core.kernels.kernels import Gaussian
+from onlinekern.core.learning.heads import SeveralTargets
 from onlinekern.core.learning.losses import Hinge
 from onlinekern.core.race import Race
 
@@ -200,16 +201,18 @@ def fitted(name, parameters, layout):
 def use(model, X):
     """Do with a restored model what a user would."""
     scores = np.empty((X.shape[0], model.head.n_outputs))
+    several = scores.shape[1] if isinstance(model.head, SeveralTargets) else 1
+    one = np.ones(several) if several > 1 else 1.0
     rows = X.toarray() if sp.issparse(X) else X
     plain = model.experts if isinstance(model, Race) else [model]
     for act in (
         lambda: model.scores(X, scores),
-        lambda: model.learn(X[:9], np.arange(9.0) % scores.shape[1]),
-        lambda: [model.learn_one(row, 1.0) for row in rows[:20]],
+        lambda: model.learn(X[:9], np.arange(9.0 * several) % scores.shape[1]),
+        lambda: [model.learn_one(row, one) for row in rows[:20]],
         lambda: model.score_one(rows[0]),
         model.undo,
         lambda: pickle.loads(pickle.dumps(model)).scores(X, scores),
-        *[lambda one=one: repr(one.space) and one.space == one.space for one in plain],
+        *[lambda each=each: repr(each.space) and each.space == each.space for each in plain],
     ):
         with contextlib.suppress(FAILURES):
             act()
@@ -244,7 +247,7 @@ def main():
     """Try cases of every estimator; the last line counts them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=10, help="of each estimator and layout")
-    parser.add_argument("--layouts", nargs="+", default=["dense", "csr", "wide"])
+    parser.add_argument("--layouts", nargs="+", default=["dense", "csr", "wide", "targets"])
     parser.add_argument("--only", default="", help="estimators whose name begins with this")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -257,7 +260,8 @@ def main():
     for name, parameters in [*learners, *VARIANTS]:
         # A full covariance of many features takes minutes to copy and damage.
         layouts = given.layouts[:1] if parameters else given.layouts
-        for layout in layouts if name.startswith(given.only) else ():
+        names = [name] if name.startswith(given.only) else []
+        for _, layout in subjects.cases(names, layouts):
             model, X = fitted(name, parameters, layout)
             label = " ".join([name, layout, *map(str, parameters.values())])
             found, safe = try_cases(label, model, X, given.cases, rng)

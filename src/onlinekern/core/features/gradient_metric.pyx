@@ -11,7 +11,7 @@ import numpy as np
 
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.base.state cimport (
-    count_of, doubles_of_shape, fields_of, flag_of, integer_within, positive_number)
+    doubles_of_shape, fields_of, flag_of, integer_within, positive_number)
 from onlinekern.core.features.metric cimport MetricRoot
 from onlinekern.core.features.taught cimport TaughtFeatures
 from onlinekern.core.partitions.recent_rows cimport RecentRows
@@ -25,6 +25,8 @@ from onlinekern.core.features.metric import MOST_FULL, change_of, root_of
 
 # The metric is first computed after this many samples, then after twice as many each time.
 cdef int64_t FIRST_RENEWAL = 256
+# The largest number of samples in a state: twice as many must be a number of 64 bits.
+cdef object MOST_ENTERED = 1 << 61
 # Number of the last samples that are kept for the kernel machine.
 KEPT = 2048
 # The metric is replaced if it has changed by more than this; after LATE samples, by more than
@@ -163,7 +165,7 @@ cdef class MetricStream(TaughtFeatures):
             If a field is missing, or is not as `get_state` would give it.
         """
         fields_of(state, "a metric", (*STATE, *self.own_state()))
-        entered = count_of("entered", state["entered"])
+        entered = integer_within("entered", state["entered"], 0, MOST_ENTERED)
         known = self.forms_of_root()
         given = getattr(state["root"], "shape", None)
         root = doubles_of_shape("root", state["root"], given if given in known else known[0])

@@ -207,7 +207,7 @@ cdef class ForestSpace(Space):
             return 0
         if self.anew and entered >= self.memory:
             return entered // self.memory * self.memory
-        while 2 * number <= entered:
+        while number <= entered // 2:
             number *= 2
         return number
 
