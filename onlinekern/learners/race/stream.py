@@ -278,7 +278,8 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     features; one of them grows from the last 512 samples. The others get features that are
     standardised by running moments: kernel least squares, with and without forgetting, linear
     least squares, linear PA-I and AROW, PA-I with narrow kernels and the last 500 support vectors,
-    and gradient descent on Fourier features and on linear ones. The weight of an expert is
+    and gradient descent on Fourier features and on linear ones; for more than 20 classes also
+    linear logistic regression, whose softmax is one loss for all. The weight of an expert is
     ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999, at first less) of
     its mistakes so far. The linear combination of the experts with the least squared error votes as
     one more [3]_.

@@ -41,8 +41,8 @@ cdef double lesser(double m, double c) noexcept nogil:
     return exp(u) / (1 + exp(u))
 
 
-cdef double probability_of(Py_ssize_t k, const Classes *classes, const double *c, const double *logs,
-                           double total) noexcept nogil:
+cdef double probability_of(Py_ssize_t k, const Classes *classes, const double *c,
+                           const double *logs, double total) noexcept nogil:
     """p_k after the step: the root p of log p + c_k p = f_k + c_k 1[k = y] - total.
 
     `logs` are the logarithms of c.

@@ -3,6 +3,8 @@ from libc.math cimport INFINITY, exp, fabs, log, log1p
 
 # Where exp(z) is that small, four terms of the series of omega are exact but for rounding.
 cdef double SMALL = -10
+# Of a class that an expert rules out: the others may still be outvoted.
+cdef double LEAST_SHARE = 1e-6
 # A step from a residual that small ends within rounding.
 cdef double LAST = 1e-4
 
@@ -70,3 +72,26 @@ cdef double omega(double z) noexcept nogil:
         if fabs(residual) < LAST:
             break
     return w
+
+
+cdef void shares_of(const double *scores, Py_ssize_t n, double slope, double *out) noexcept nogil:
+    """Compute what scores of several classes give each of them, in all 1.
+
+    By (1 + f) / 2 of a slope of 0, by 1 / (1 + exp(-slope f)) above, and below 0 by the softmax of
+    -slope f.
+    """
+    cdef Py_ssize_t k
+    cdef double total = 0, largest = -INFINITY
+    if slope < 0:
+        for k in range(n):
+            largest = max(largest, scores[k])
+    for k in range(n):
+        if slope == 0:
+            out[k] = max(0.0, (1 + scores[k]) / 2)
+        else:
+            out[k] = exp(-slope * (scores[k] - largest)) if slope < 0 \
+                else 1 / (1 + exp(-slope * scores[k]))
+        out[k] += LEAST_SHARE
+        total += out[k]
+    for k in range(n):
+        out[k] /= total

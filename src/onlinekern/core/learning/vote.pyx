@@ -27,11 +27,10 @@ from onlinekern.core.base.state cimport (
     positive_number,
 )
 from onlinekern.core.learning.combination cimport add_products, combine, fade, memory_size
+from onlinekern.core.learning.odds cimport shares_of
 
 # Discount of what the vote itself got wrong lately.
 cdef double LATELY = 0.98
-# Of a class that an expert rules out: the others may still be outvoted.
-cdef double LEAST_SHARE = 1e-6
 # How far outside of the targets seen a prediction may be, in units of their range.
 cdef double MARGIN = 0.25
 # An error of the only output of two classes is so large in each of two outputs, twice that in it.
@@ -147,26 +146,12 @@ cdef class Vote(Component):
 
     cdef void give(self, double slope, const double *scores, double *own) noexcept nogil:
         """Compute what an expert of these scores answers."""
-        cdef Py_ssize_t c
-        cdef double total = 0, largest = -INFINITY
-        if self.n_outputs == 1:
+        if self.n_outputs > 1:
+            shares_of(scores, self.n_outputs, slope, own)
+        else:
             # 2 p - 1
             own[0] = max(-1.0, min(1.0, scores[0])) if slope == 0 \
                 else 2 / (1 + exp(-slope * scores[0])) - 1
-            return
-        if slope < 0:
-            for c in range(self.n_outputs):
-                largest = max(largest, scores[c])
-        for c in range(self.n_outputs):
-            if slope == 0:
-                own[c] = max(0.0, (1 + scores[c]) / 2)
-            else:
-                own[c] = exp(-slope * (scores[c] - largest)) if slope < 0 \
-                    else 1 / (1 + exp(-slope * scores[c]))
-            own[c] += LEAST_SHARE
-            total += own[c]
-        for c in range(self.n_outputs):
-            own[c] /= total
 
     cdef void bound(self, double *answer) noexcept nogil:
         """Draw an answer to where answers may be: shares of classes may have any sum of weights."""
