@@ -26,9 +26,9 @@ def opinions_of(race, Z):
     """Return what each expert answers to rows, (n_experts, n_rows, n_outputs)."""
     n, n_outputs = len(race.experts), race.head.n_outputs
     scores = np.zeros((n, len(Z), n_outputs))
-    scaled = race.scaled(Z)
+    scaled, of_forests = race.seen(Z)
     for k, raw in enumerate(race.raw):
-        race.score_expert(k, Z if raw else scaled, scores[k])
+        race.score_expert(k, of_forests if raw else scaled, scores[k])
     return np.array([answer_of(race.vote, scores, k) for k in range(n)])
 
 

@@ -69,7 +69,7 @@ def test_forests_get_categories_and_missing_values():
     assert race.layout == encoder.layout_
     forests = [one for one, raw in zip(race.experts, race.raw, strict=True) if raw]
     assert {one.d for one in forests} == {len(race.layout)} == {11}
-    rows = race.of_forests(encoder.transform(X.iloc[:50]))
+    _, rows = race.seen(encoder.transform(X.iloc[:50]))
     names = encoder._names_in_layout().tolist()
     town = rows[:, names.index("town")]
     assert len(set(town)) == X["town"].iloc[:50].nunique()

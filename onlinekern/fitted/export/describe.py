@@ -127,7 +127,7 @@ def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
         )
         for k in awake
     )  # fmt: skip
-    before = rounding(race.dtype)
+    before = (*rounding(race.dtype), *parts.sentinels(race.moments))
     if not isinstance(race.vote, MeanVote):
         return before, parts.ClassVote(race.head.n_outputs, members, steps, race.layout)
     return before, parts.TargetVote(members, *ends_of(race.vote), steps, layout=race.layout)

@@ -330,9 +330,15 @@ def moments_of(moments: State, found: Taught) -> State:
     """Return the running moments of a scaler."""
     state = moments.state
     weight, *rest = found.fields["moments"].tolist()
-    mean, variance = np.split(np.array(rest), 2)
+    d = moments.d
+    mean, variance = np.array(rest[:d]), np.array(rest[d : 2 * d])
     rows = np.stack([mean, variance])
+    # Behind them are the rows so far, and the ends of the features.
+    ends = None
+    if state.ends is not None:
+        ends = np.ascontiguousarray(np.reshape(rest[2 * d + 1 :], (-1, d)).T)
     if not moments.centred:
         rows = (weight * variance).reshape(state.moments.shape)
     count = max(0, state.count + found.more)
-    return moments.changed(state=state.changed(moments=rows, count=count, unit=1.0, total=weight))
+    told = {"moments": rows, "count": count, "unit": 1.0, "total": weight, "ends": ends}
+    return moments.changed(state=state.changed(**told))

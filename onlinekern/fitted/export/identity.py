@@ -28,7 +28,7 @@ LEARNT: dict[str, set[str]] = {
     "ForestState": {"upper", "errors", "met", "weights", "held"},
     "Trees": {"weights"},
     "RaceState": {"losses", "counts", "errors", "met", "voting", "alarm", "range"},
-    "Scaler": {"mean", "variance", "weight"},
+    "Scaler": {"mean", "variance", "weight", "ends"},
     "Targets": set(states.TARGETS),
 }
 
@@ -41,7 +41,8 @@ def identity(scoring: parts.Scoring, learning: states.Learning, layout: Any) -> 
     """
     steps = scoring.steps
     if learning.scaler is not None:
-        steps = tuple(step for step in steps if not isinstance(step, parts.Standardisation))
+        learnt = parts.Standardisation, parts.Sentinels
+        steps = tuple(step for step in steps if not isinstance(step, learnt))
     head = scoring.name, scoring.n_features, scoring.head, scoring.missing
     labels = None if scoring.labels is None else [str(label) for label in scoring.labels]
     found = 0

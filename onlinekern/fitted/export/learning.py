@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from onlinekern.core.experts import REACH
 from onlinekern.core.learning.heads import Weighted
 from onlinekern.core.learning.vote import MeanVote
+from onlinekern.core.linalg.sentinels import ENDS, WEIGHTS_OF_ENDS
 from onlinekern.core.race import Race
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import states
@@ -86,7 +87,17 @@ def scaler_by(
         forgetting=forgetting,
         limit=limit,
         reach=reach,
+        ends=ends_of(state),
     )
+
+
+def ends_of(state: Any) -> states.Ends | None:
+    """Return the ends by which running moments find missing values, if they look for these."""
+    if state.ends is None:
+        return None
+    fields = state.ends.copy()
+    fields[:, [ENDS.index(name) for name in WEIGHTS_OF_ENDS]] /= state.unit
+    return states.Ends(float(state.count), fields)
 
 
 def of_model(estimator: Any, model: Any) -> states.Learning:

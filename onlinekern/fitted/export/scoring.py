@@ -25,7 +25,7 @@ HEADS = ("binary", "classes", "regression", "outlier")
 
 @dataclass(frozen=True, eq=False)
 class Standardisation:
-    """Step that turns x into (x - mean) / scale, held within -limit ... limit.
+    """Step that turns x into (x - mean) / scale, held within -limit ... limit; NaN becomes 0.
 
     Attributes
     ----------
@@ -35,16 +35,20 @@ class Standardisation:
         None stands for 1 everywhere.
     limit : float
         The limit, or inf for none.
+    missing : bool
+        Whether NaN may come.
     """
 
     mean: Floats | None
     scale: Floats | None
     limit: float
+    missing: bool = False
 
     def apply(self, X: Floats) -> Floats:
         """Return the scaled rows."""
         X = X if self.mean is None else X - self.mean
         X = X if self.scale is None else X / self.scale
+        X = np.where(np.isnan(X), 0.0, X) if self.missing else X
         return np.clip(X, -self.limit, self.limit)
 
 
@@ -58,7 +62,36 @@ def standardisation(moments: Any, limit: float | None, scaled: bool) -> Standard
     with np.errstate(over="ignore"):
         varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
     scale = np.sqrt(np.where(varies, variance, 1.0)) if scaled else None
-    return Standardisation(mean if moments.centred else None, scale, limit)
+    missing = bool(sentinels(moments))
+    return Standardisation(mean if moments.centred else None, scale, limit, missing)
+
+
+@dataclass(frozen=True, eq=False)
+class Sentinels:
+    """Step that turns numbers which stand for missing values into NaN.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_features,)
+        NaN for features that have none.
+    """
+
+    numbers: Floats
+
+    @property
+    def columns(self) -> Array:
+        """Features that have such a number."""
+        return np.flatnonzero(~np.isnan(self.numbers))
+
+    def apply(self, X: Floats) -> Floats:
+        """Return the rows with NaN."""
+        return np.where(self.numbers == X, np.nan, X)
+
+
+def sentinels(moments: Any) -> tuple[Sentinels, ...]:
+    """Return the step by which running moments know missing values, if they know any."""
+    found = Sentinels(moments.missing_values())
+    return (found,) if len(found.columns) else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +129,7 @@ class Turned:
 
 
 Layout: TypeAlias = "tuple[tuple[int, int], ...]"
-Step: TypeAlias = Standardisation | Single | Features | Turned
+Step: TypeAlias = Standardisation | Sentinels | Single | Features | Turned
 
 
 @dataclass(frozen=True, eq=False)

@@ -344,6 +344,21 @@ class RaceState:
 Space: TypeAlias = LinearState | MappedState | KernelState | JointState | ForestState | RaceState
 
 
+class Ends(NamedTuple):
+    """The ends of the range of each feature, by which sentinels are found.
+
+    Attributes
+    ----------
+    rows : float
+        How many rows they are of.
+    fields : ndarray of shape (n_features, 13)
+        Those that `core.linalg.sentinels.ENDS` names; weights in units of the last row.
+    """
+
+    rows: float
+    fields: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Scaler:
     """Running moments of the features, which standardise a row after they have learnt it.
@@ -359,6 +374,8 @@ class Scaler:
     forgetting, limit : float
     reach : float
         Deviations beyond which moments about a mean see values as no farther.
+    ends : Ends, or None
+        What tells numbers that stand for missing values, if these are looked for.
     """
 
     mean: Floats
@@ -369,6 +386,7 @@ class Scaler:
     forgetting: float
     limit: float
     reach: float
+    ends: Ends | None = None
 
 
 class Targets(NamedTuple):

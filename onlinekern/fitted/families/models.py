@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from onlinekern.core.learning.second_order_rules import ConfidenceWeighted
-from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.core.linalg.sentinels import ENDS
+from onlinekern.fitted.merge.mix import Mix, every, of
+from onlinekern.fitted.merge.sentinels import merged_ends
 from onlinekern.fitted.state import State, describe, same
 
 # At most so many scores are kept for probabilities.
@@ -306,7 +308,15 @@ def merged_moments(mix: Mix, parts: list[State], base: State | None, forgetting:
         mean, second = mix.total(sums, start, forgetting) / max(total, np.finfo(float).tiny)
         moments = np.stack([centre + mean, np.maximum(second - mean * mean, 0.0)])
     count = mix.count(counts, count_before)
-    return first.told(state=states[0].told(moments=moments, count=count, unit=1.0, total=total))
+    ends = None
+    if all(state.ends is not None for state in every(states, before)):
+        ends, left = merged_ends(mix, states, before, forgetting, count)
+        # Moments know the sentinels that are known in all models.
+        side = ENDS.index("side")
+        unlike = [own.ends[:, side] != ends[:, side] for own in every(states, before)]
+        moments = np.where(np.any(unlike, axis=0), left, moments)
+    told = {"moments": moments, "count": count, "unit": 1.0, "total": total, "ends": ends}
+    return first.told(state=states[0].told(**told))
 
 
 def about(moments: Any, centre: Any) -> Any:
@@ -347,5 +357,5 @@ describe(
 describe("learning.twin.TwinTarget", "vote sizes[size] errors met")
 describe(
     "linalg.running_moments.RunningMoments",
-    "d= centred= state(moments[moment feature] count unit total)",
+    "d= centred= state(moments[moment feature] count unit total ends[feature end])",
 )

@@ -75,7 +75,19 @@ def kept_rows(race: Any, least: float) -> Any:
     rows, y, weight = (told[name] for name in ("rows", "targets", "weights"))
     if len(y) < least:
         return None
-    return decoded_rows(rows, race.layout, race.moments) if race.layout else rows, y, weight
+    known = decoded_rows(rows, race.layout, race.moments) if race.layout else rows
+    return filled(known, race.moments), y, weight
+
+
+def filled(rows: Any, moments: Any) -> Any:
+    """Return rows with the number that stood where the moments of a race knew a missing value."""
+    if moments.sentinels is None or not np.isnan(rows).any():
+        return rows
+    numbers, mean = moments.missing_values(), moments.mean()
+    # What stands for itself by now has the mean.
+    return np.where(np.isnan(rows), np.where(np.isnan(numbers), mean, numbers), rows).astype(
+        rows.dtype, copy=False
+    )
 
 
 def draws_after(race: Any, n_labels: int) -> np.random.RandomState:

@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.core.linalg.running_moments import RunningMoments
+from onlinekern.core.linalg.sentinels import ENDS
 from onlinekern.core.samples.coded import coded_rows
 from onlinekern.estimators.categories import Categories
 from onlinekern.estimators.memory import Form
@@ -24,6 +26,9 @@ Layout = tuple[tuple[int, int], ...]
 CLIP, WIDE_CLIP = 5.0, 20.0
 # The moments of the features remember about ten thousand samples.
 FORGETTING = 0.9999
+# Numbers that stand for missing values are looked for in dense rows of at most this many features.
+# Wider rows usually hold pixels or words, and the search would take long.
+MOST_LOOKED_AT = 256
 # Possible numbers of landmarks of the largest experts, in descending order.
 SIZES = (3200, 2400, 1600, 1200, 800, 600, 400, 300, 200, 100, 50)
 # Landmarks per feature for a metric: with fewer, it does not find which of 32 features matter.
@@ -127,6 +132,22 @@ class ForestKind:
         if self.is_beside:
             found._early = 0
         return found
+
+
+def finds_missing(n_features: int, is_sparse: bool) -> bool:
+    """Return whether the moments of a race look for numbers that stand for missing values."""
+    return not is_sparse and n_features <= MOST_LOOKED_AT
+
+
+def new_moments(n_features: int, is_sparse: bool) -> RunningMoments:
+    """Return the moments of a race that has learnt nothing."""
+    return RunningMoments(n_features, not is_sparse, finds_missing(n_features, is_sparse))
+
+
+def bytes_of_moments(n_features: int, is_sparse: bool) -> int:
+    """Return the memory of the moments of a race, with copies for undo."""
+    numbers = 2 + (len(ENDS) + 1 if finds_missing(n_features, is_sparse) else 0)
+    return 2 * 8 * numbers * n_features
 
 
 def decoded_rows(rows: Array, layout: Layout, moments: Any) -> Any:

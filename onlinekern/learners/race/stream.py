@@ -15,7 +15,6 @@ from onlinekern.core.learning.labels import class_numbers
 from onlinekern.core.learning.trials import alarms_of
 from onlinekern.core.learning.twin import TwinTarget
 from onlinekern.core.learning.vote import MeanVote, Vote
-from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.race import Race
 from onlinekern.core.renewed_race import renewed
 from onlinekern.core.samples.rows import rows_at
@@ -60,6 +59,8 @@ from onlinekern.learners.race.kinds import (
     WIDE_CLIP,
     Expert,
     Layout,
+    bytes_of_moments,
+    new_moments,
 )
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
@@ -112,7 +113,8 @@ class StreamLearner(Learner):
     def _n_bytes(self, form: Form) -> int:
         own = form.n_features, form.n_outputs, form.is_sparse
         # Memory of renewals does not make experts smaller: memory_budget is for what is kept.
-        return sum(expert.n_bytes(*own, is_taught=True) for expert in self._experts(*own))
+        kept = sum(expert.n_bytes(*own, is_taught=True) for expert in self._experts(*own))
+        return kept + bytes_of_moments(form.n_features, form.is_sparse)
 
     def _encoding(self, X: Any, y: Any) -> dict[str, Any]:
         return {**super()._encoding(X, y), "slots": self._slots(y)}
@@ -154,7 +156,7 @@ class StreamLearner(Learner):
             [expert.model(rows, self, draws) for expert in experts],
             [expert.cost for expert in experts],
             self._votes(tuple(expert.link for expert in experts), head.n_outputs),
-            RunningMoments(d, not is_sparse),
+            new_moments(d, is_sparse),
             head,
             X.dtype,
             self._budgets()[0],
@@ -261,7 +263,10 @@ class StreamLearner(Learner):
             one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
         found = report_of(race, experts, self._task)
         form = form_of(race, race.head.n_outputs)
-        memory, most = (megabytes(experts, form, is_taught) for is_taught in (False, True))
+        moments = bytes_of_moments(form[0], form[2]) / MEGABYTE
+        memory, most = (
+            moments + megabytes(experts, form, is_taught) for is_taught in (False, True)
+        )
         encodes = "encoder_" in self.__dict__
         return replace(found, encodes=encodes, memory=memory, most_memory=most)
 

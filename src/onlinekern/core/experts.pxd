@@ -11,6 +11,8 @@ cdef struct Row:
     Py_ssize_t count     # elements stored
     char *given          # the scaled values, in the dtype of the race
     Rows scaled          # these in float32
+    Rows known           # as forests get it: NaN where a number stands for a missing value,
+    char *missed         # in a copy, where these are looked for; else NULL
     double *scores       # of the experts
     double *work         # of the vote
 
@@ -35,6 +37,7 @@ cdef class Experts:
 
     cdef bint fits(self, const Rows *rows)
     cdef object room_for(self, const Rows *rows, Row *row)
+    cdef object copy_for_forests(self, object X)
     cdef double winner(self, const double *answer)
     cdef int score_row(self, const Rows *rows, double *out) except -1
     cdef object _matrix_of(self, Rows rows)

@@ -1,7 +1,8 @@
 """Experts and their vote, as those who ask see them: parts, who may use them when, and answers.
 
 A row is scaled by the running moments of its features, scored by the experts that vote, and
-answered by their vote; forests get it as it comes. `Race` adds what learns.
+answered by their vote; forests get it as it comes, with NaN where the moments know that a number
+stands for a missing value. `Race` adds what learns.
 """
 import copy
 
@@ -10,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from libc.stdint cimport int32_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.state cimport (
     check_kind, check_width, count_of, float_dtype, integer_within, positive_number)
@@ -159,7 +160,7 @@ cdef class Experts:
         for twin in self.twins:
             if twin is not None:
                 work = max(work, (<TwinTarget> twin).work_size(1))
-        size = n_scores + work + 2 * row.count
+        size = n_scores + work + 3 * row.count
         alive = cnp.PyArray_EMPTY(1, &size, cnp.NPY_FLOAT64, 0)
         row.scores = <double *> cnp.PyArray_DATA(alive)
         memset(row.scores, 0, n_scores * sizeof(double))
@@ -168,6 +169,11 @@ cdef class Experts:
         row.scaled = rows[0]
         row.scaled.values = row.given if rows.itemsize == 4 \
             else <const char *> (row.work + work + row.count)
+        row.known, row.missed = rows[0], NULL
+        if (<RunningMoments> self.moments).sentinels is not None:
+            row.missed = <char *> (row.work + work + 2 * row.count)
+            memcpy(row.missed, rows.values, row.count * rows.itemsize)
+            row.known.values = row.missed
         return alive
 
     def next_calls_blas(self):
@@ -184,27 +190,35 @@ cdef class Experts:
                 return True
         return False
 
-    def scaled(self, X, weight=None, learns=False, goes_on=False):
-        """Rows in units of their deviations, float32; the moments learn them first if `learns`.
+    def seen(self, X, weight=None, learns=False, goes_on=False):
+        """Rows as experts get them: in units of their deviations, float32, and as forests do.
 
-        With `goes_on` they are of a call of which the moments have learnt others.
+        The moments learn them first if `learns`. With `goes_on` they are of a call of which the
+        moments have learnt others.
         """
+        known = self.copy_for_forests(X) if learns or self.moments.sentinels is not None \
+            and self.moments.sentinels.n else None
         sparse = not isinstance(X, np.ndarray)
         stored = X.indptr[X.shape[0]] if sparse else 0
         values = np.empty_like(X.data[:stored] if sparse else X)
         if not learns:
-            self.moments.transform(X, values, limit=self.limit)
+            self.moments.transform(X, values, limit=self.limit, known=known)
         else:
             self.moments.learn(X, weight, self.forgetting, out=values, limit=self.limit,
-                               reach=REACH, goes_on=goes_on)
+                               reach=REACH, goes_on=goes_on, known=known)
+        given = X if known is None else known
+        if self.layout:
+            given = coded_rows(given, self.layout)
         values = values.astype(np.float32, copy=False)
         if not sparse:
-            return values
-        return sp.csr_matrix((values, X.indices[:stored], X.indptr), shape=X.shape)
+            return values, given
+        return sp.csr_matrix((values, X.indices[:stored], X.indptr), shape=X.shape), given
 
-    def of_forests(self, X):
-        """Rows as forests get them."""
-        return coded_rows(X, self.layout) if self.layout else X
+    cdef object copy_for_forests(self, object X):
+        """A copy of rows in which missing values can be NaN, or None if nobody needs it."""
+        if self.moments.sentinels is None or not any(self.raw):
+            return None
+        return np.array(X, order="C")
 
     def scores(self, X, double[:, ::1] out):
         """Answers to samples; several threads may call this at once."""
@@ -233,11 +247,11 @@ cdef class Experts:
             voting, moments = self.voting, self.moments
             self.vote.check(np.empty((len(self.experts), 0, self.head.n_outputs)), 0, voting)
             _alive = self.room_for(rows, &row)
-            moments.scale_row(rows, &self.scaling, row.given)
+            moments.scale_row(rows, &self.scaling, row.given, row.missed)
             narrow(&row)
             for k in range(len(self.experts)):
                 if voting[k]:
-                    taken = rows if self.raw[k] else &row.scaled
+                    taken = &row.known if self.raw[k] else &row.scaled
                     own = row.scores + k * self.head.n_outputs
                     if self.twins[k] is None:
                         (<Model> self.experts[k]).score_row(taken, own)
@@ -258,7 +272,7 @@ cdef class Experts:
         integer_within("first", first, 0, last)
         for first in range(first, last, MOST_ROWS):
             part = self._form(rows_at(X, slice(first, min(first + MOST_ROWS, last))))
-            Z, R = self.scaled(part), self.of_forests(part)
+            Z, R = self.seen(part)
             found = np.zeros((len(self.experts), part.shape[0], self.head.n_outputs))
             for k in np.flatnonzero(self.voting):
                 self.score_expert(k, R if self.raw[k] else Z, found[k])

@@ -185,7 +185,8 @@ cdef class Race(Experts):
         """Learn the only row of a call that has begun, and write the answer."""
         cdef Row row
         _alive = self.room_for(rows, &row)
-        (<RunningMoments> self.moments).learn_rows(rows, &weight, &self.scaling, row.given, False)
+        (<RunningMoments> self.moments).learn_rows(rows, &weight, &self.scaling, row.given, False,
+                                                   row.missed)
         narrow(&row)
         return self.teach(rows, &row, y, weight, answer, noted)
 
@@ -205,7 +206,7 @@ cdef class Race(Experts):
             raise ValueError("the progress of the race is that of another number of experts")
         for k in range(len(self.experts)):
             if fed[k]:
-                taken = rows if self.raw[k] else &row.scaled
+                taken = &row.known if self.raw[k] else &row.scaled
                 own = row.scores + k * self.head.n_outputs
                 twin = self.twins[k]
                 if twin is None:
@@ -271,11 +272,9 @@ cdef class Race(Experts):
     def _learn_segment(self, X, y, weight, window, answers, noted):
         """Learn rows up to the next place where experts may wake or fall asleep."""
         # No more rows than these are scaled at once: they stay in a near cache.
-        Z = self.scaled(X, weight, True, self.moments.calls != self.begun[len(self.experts)])
+        Z, R = self.seen(X, weight, True, self.moments.calls != self.begun[len(self.experts)])
         fed = self._fed()
         scores = np.zeros((len(self.experts), len(y), self.head.n_outputs))
-
-        R = self.of_forests(X)
 
         def teach(k):
             rows, goes_on = R if self.raw[k] else Z, self.experts[k].calls != self.begun[k]

@@ -229,7 +229,7 @@ static void follow(const real *x)
 {
     real share;
     moments_before = moments;
-    moments.weight = $forgetting * moments.weight + 1;
+    moments.weight = $forgetting * moments.weight + 1;$begin
     share = 1 / moments.weight;
     for (int32_t j = 0; j < $features; j++) {
 $moment
@@ -249,6 +249,132 @@ $near
 
 /*** plain_moment ***/
         moments.variance[j] = (1 - share) * moments.variance[j] + share * x[j] * x[j];
+
+/*** missing_search: is_finite ***/
+/* Whether a number stands for a missing value of feature j. */
+static int is_missing(int32_t j, real x)
+{
+    return (moments.side[j] == 1 && x == moments.low[j])
+        || (moments.side[j] == 2 && x == moments.high[j]);
+}
+
+/* Add a value of this weight to moments. */
+static int add_value(real x, real weight, real *mean, real *variance, real *total)
+{
+    const real gap = x - *mean;
+    if (weight <= 0)
+        return 1;
+    if (!(FABS(gap) < $farthest))
+        return 0;
+    *total += weight;
+    *mean += weight / *total * gap;
+    *variance = (1 - weight / *total) * (*variance + weight / *total * gap * gap);
+    return 1;
+}
+
+/* Add a value of feature j to those between its ends. */
+static void add_between(int32_t j, real x, real weight)
+{
+    if (!add_value(x, weight, moments.middle + j, moments.spread + j, moments.between + j))
+        moments.n_values[j] = -1;
+}
+
+/* Take in a value of feature j: its ends, what is next to them, and what is between. */
+static void take_in(int32_t j, real x)
+{
+    const real low = moments.low[j], high = moments.high[j];
+    int is_fresh = 1;
+    if (x == low) {
+        moments.low_count[j] += 1;
+        moments.low_weight[j] += 1;
+        return;
+    }
+    if (x == high) {
+        moments.high_count[j] += 1;
+        moments.high_weight[j] += 1;
+        return;
+    }
+    if (low == high) {
+        moments.low_next[j] = moments.high_next[j] = low;
+        if (x < low) {
+            moments.high_count[j] = moments.low_count[j];
+            moments.high_weight[j] = moments.low_weight[j];
+            moments.low_count[j] = moments.low_weight[j] = 1;
+            moments.low[j] = moments.high_next[j] = x;
+        } else {
+            moments.high_count[j] = moments.high_weight[j] = 1;
+            moments.high[j] = moments.low_next[j] = x;
+        }
+    } else if (x < low) {
+        add_between(j, low, moments.low_weight[j]);
+        moments.low_next[j] = low;
+        moments.low[j] = x;
+        moments.low_count[j] = moments.low_weight[j] = 1;
+    } else if (x > high) {
+        add_between(j, high, moments.high_weight[j]);
+        moments.high_next[j] = high;
+        moments.high[j] = x;
+        moments.high_count[j] = moments.high_weight[j] = 1;
+    } else {
+        add_between(j, x, 1);
+        is_fresh = x < moments.low_next[j] || x > moments.high_next[j];
+        if (x < moments.low_next[j])
+            moments.low_next[j] = x;
+        if (x > moments.high_next[j])
+            moments.high_next[j] = x;
+    }
+    if (moments.n_values[j] >= 0)
+        moments.n_values[j] += (real)is_fresh;
+}
+
+/* Whether an end of feature j stands for missing values: it is a gap apart from the others, and so
+   many rows have it. */
+static int stands_apart(int32_t j, real gap, real range, real count, int known)
+{
+    if (!(gap >= $still * range) || moments.n_values[j] < 0)
+        return 0;
+    return known
+        || (gap >= $apart * range && count >= $count && count * $one_in >= moments.rows
+            && count * $at_most <= moments.rows && moments.n_values[j] > $values
+            && moments.rows - moments.low_count[j] - moments.high_count[j] >= $others);
+}
+
+/* Look at a value of feature j. Where a number begins to stand for missing values, or does so no
+   more, its moments become those of the other values. */
+static void look_at(int32_t j, real x)
+{
+    int side = (int)moments.side[j], changes = 0;
+    moments.low_weight[j] *= $forgetting;
+    moments.high_weight[j] *= $forgetting;
+    moments.between[j] *= $forgetting;
+    if ((side == 1 && x < moments.low[j]) || (side == 2 && x > moments.high[j])) {
+        side = 0;
+        changes = 1;
+    }
+    take_in(j, x);
+    {
+        const real low = moments.low[j], high = moments.high[j];
+        const real second = moments.low_next[j], before = moments.high_next[j];
+        const int found
+            = stands_apart(j, second - low, high - second, moments.low_count[j], side == 1) ? 1
+            : stands_apart(j, high - before, before - low, moments.high_count[j], side == 2) ? 2
+                                                                                             : 0;
+        changes = changes || found != side;
+        moments.side[j] = (real)found;
+        if (changes) {
+            real mean = moments.middle[j], variance = moments.spread[j], total = moments.between[j];
+            int fits = moments.n_values[j] >= 0;
+            if (found != 1)
+                fits = fits && add_value(low, moments.low_weight[j], &mean, &variance, &total);
+            if (found != 2)
+                fits = fits && add_value(high, moments.high_weight[j], &mean, &variance, &total);
+            if (fits && total > 0 && is_finite(mean) && is_finite(variance)) {
+                moments.mean[j] = mean;
+                moments.variance[j] = variance;
+            }
+        }
+    }
+}
 
 /*** standardise ***/
 static void standardise(real *x)

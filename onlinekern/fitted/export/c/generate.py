@@ -7,6 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.core.linalg.sentinels import (
+    APART,
+    AT_MOST_ONE_IN,
+    ENDS,
+    FARTHEST,
+    LEAST_BETWEEN,
+    LEAST_COUNT,
+    LEAST_VALUES,
+    ONE_IN,
+    STILL_APART,
+)
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.forest import ForestWriter
@@ -21,6 +32,11 @@ from onlinekern.fitted.export.identity import identity
 from onlinekern.fitted.export.states import Scaler
 
 # What is tested of a row, and what is wrong with one that fails.
+# The fields of the ends of a feature, as C has them: the moments between beside those of all.
+NAMES = {"mean": "middle", "variance": "spread", "weight": "between"}
+IN_C = tuple(NAMES.get(name, name) for name in ENDS)
+# Values of single precision whose squares do not overflow.
+FARTHEST_SINGLE = 1e18
 TAKEN = {
     False: {"taken": "all_finite", "wrong": "NaN or infinite"},
     True: {"taken": "none_infinite", "wrong": "infinite"},
@@ -162,6 +178,8 @@ def write_reading(
         if scaler is not None and isinstance(step, parts.Standardisation):
             lines.append(write_scaler(source, scaler))
             continue
+        if scaler is not None and isinstance(step, parts.Sentinels):
+            continue  # The scaler looks for them itself.
         text, width = step_lines(source, step, width)
         lines.append(text)
     source.fill("prepared", features=d, steps="\n".join(lines), scored=width)
@@ -188,6 +206,8 @@ def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
         return f"    single(x, {width});", width
     if isinstance(step, parts.Standardisation):
         return standardisation_lines(source, step, width), width
+    if isinstance(step, parts.Sentinels):
+        return sentinel_lines(source, step), width
     if isinstance(step, parts.Turned):
         id_, does, length = source.new_id("metric"), "turn", width
         write_turn(source, id_, step.root)
@@ -209,10 +229,22 @@ def standardisation_lines(source: Source, step: parts.Standardisation, width: in
             source.constants(f"{id_}_{name}", table)
             source.fill(name, id=id_, features=width)
             calls.append(f"    {id_}_apply_{name}(x);")
+    if step.missing:
+        source.fill("present", id=id_, features=width)
+        calls.append(f"    {id_}_fill_in(x);")
     if np.isfinite(step.limit):
         source.fill("clip", id=id_, features=width, limit=source.number(step.limit))
         calls.append(f"    {id_}_clip(x);")
     return "\n".join(calls)
+
+
+def sentinel_lines(source: Source, step: parts.Sentinels) -> str:
+    """Return the call that writes NaN where a number stands for a missing value."""
+    id_, columns = source.new_id("sentinels"), step.columns
+    source.integers(f"{id_}_columns", columns, "int32_t", 4)
+    source.constants(f"{id_}_numbers", step.numbers[columns])
+    source.fill("blank", id=id_, count=len(columns))
+    return f"    {id_}_blank(x);"
 
 
 def in_units(source: Source, name: str, unit: Any) -> str:
@@ -331,10 +363,14 @@ def write_prediction(source: Source, scoring: parts.Scoring, beginning: str = ""
 def write_scaler(source: Source, scaler: Scaler) -> str:
     """Write the moments and the function that follows and standardises a row; return its call."""
     n = len(scaler.mean)
-    moments = {"weight": scaler.weight, "mean": scaler.mean, "variance": scaler.variance}
+    told = scaler.weight, scaler.mean, scaler.variance
+    moments: dict[str, Any] = dict(zip(("weight", "mean", "variance"), told, strict=True))
+    if scaler.ends is not None:
+        moments |= {"rows": scaler.ends.rows, **dict(zip(IN_C, scaler.ends.fields.T, strict=True))}
     source.structure("moments", moments)
     prefix = source.names["prefix"]
-    source.ram += (2 * n + 1) * source.dtype.itemsize + 4
+    size = sum(int(np.size(values)) for values in moments.values())
+    source.ram += size * source.dtype.itemsize + 4
     source.scratch["moments_before"] = f"struct {prefix}_moments moments_before;"
     source.scratch["following"] = "int following;"
     near = ""
@@ -342,15 +378,43 @@ def write_scaler(source: Source, scaler: Scaler) -> str:
         near = source.filled("near_gap", square=source.number(scaler.reach**2)).rstrip()
     kind = "centred_moment" if scaler.centred else "plain_moment"
     moment = source.filled(kind, near=near).rstrip()
-    source.fill("follow", features=n, moment=moment, forgetting=source.number(scaler.forgetting))
     centre = "        x[j] -= moments.mean[j];" if scaler.centred else ""
+    begin, filled = "", ""
+    if scaler.ends is not None:
+        begin = "\n    moments.rows += 1;"
+        moment = write_search(source, scaler, moment)
+        centre = f"        const int missing = is_missing(j, x[j]);\n{centre}"
+        filled = "        if (missing)\n            x[j] = 0;"
+    source.fill(
+        "follow", features=n, moment=moment, forgetting=source.number(scaler.forgetting),
+        begin=begin,
+    )  # fmt: skip
     divide = ""
     if scaler.scaled:
         rounding = 16 * float(np.finfo(source.dtype).eps) ** 2
         divide = source.filled("divide_by_deviation", rounding=source.number(rounding)).rstrip()
+    divide = "\n".join(filter(None, (divide, filled)))
     source.fill("standardise", features=n, centre=centre, divide=divide)
     call = "    standardise(x);"
     if np.isfinite(scaler.limit) and scaler.scaled:
         source.fill("clip", id="scaled", features=n, limit=source.number(scaler.limit))
         call += "\n    scaled_clip(x);"
     return call
+
+
+def write_search(source: Source, scaler: Scaler, moment: str) -> str:
+    """Write what finds numbers that stand for missing values; return what is done to a feature.
+
+    `moment` is what its moments do if its value is not missing.
+    """
+    farthest = FARTHEST if source.dtype == np.float64 else FARTHEST_SINGLE
+    numbers = {"farthest": farthest, "still": STILL_APART, "apart": APART}
+    numbers |= {"count": LEAST_COUNT, "one_in": ONE_IN, "at_most": AT_MOST_ONE_IN}
+    numbers |= {"others": LEAST_BETWEEN, "values": LEAST_VALUES}
+    source.fill(
+        "missing_search",
+        forgetting=source.number(scaler.forgetting),
+        **{name: source.number(value) for name, value in numbers.items()},
+    )
+    inner = "\n".join(f"    {line}" for line in moment.splitlines())
+    return f"        if (!is_missing(j, x[j])) {{\n{inner}\n        }}\n        look_at(j, x[j]);"

@@ -389,6 +389,22 @@ static void ${id}_apply_scale(real *x)
         x[j] /= ${id}_scale[j];
 }
 
+/*** blank: nothing ***/
+/* Numbers that stand for missing values become NaN. */
+static void ${id}_blank(real *x)
+{
+    for (int32_t k = 0; k < $count; k++)
+        if (x[${id}_columns[k]] == ${id}_numbers[k])
+            x[${id}_columns[k]] = (real)nothing();
+}
+
+/*** present ***/
+static void ${id}_fill_in(real *x)
+{
+    for (int32_t j = 0; j < $features; j++)
+        x[j] = x[j] == x[j] ? x[j] : 0;
+}
+
 /*** clip ***/
 static void ${id}_clip(real *x)
 {

@@ -12,8 +12,9 @@ from onlinekern.estimators.classification import Classifier
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export import scoring as parts
+from onlinekern.fitted.export.onnx.forest import in_place, without_nan
 from onlinekern.fitted.export.onnx.graph import Graph, Tensor
-from onlinekern.fitted.export.onnx.table import coded
+from onlinekern.fitted.export.onnx.table import coded, nothing
 from onlinekern.fitted.export.onnx.terms import features, term_scores
 from onlinekern.fitted.export.terms import Trees
 from onlinekern.preprocessing.steps import learner_of
@@ -75,6 +76,8 @@ def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Te
     if isinstance(step, parts.Single):
         single = graph.cast(x, np.float32)
         return graph.cast(single, dtype)
+    if isinstance(step, parts.Sentinels):
+        return blanked(graph, graph.cast(x, dtype), step)
     if isinstance(step, parts.Features):
         return features(graph, graph.cast(x, dtype), step.map)
     # A mean may be much larger than deviations from it: these are computed in double.
@@ -85,7 +88,18 @@ def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Te
         x = x - step.mean
     if step.scale is not None:
         x = x / step.scale
+    if step.missing:
+        x = without_nan(graph, x)
     return graph.op("Clip", x, -step.limit, step.limit) if np.isfinite(step.limit) else x
+
+
+def blanked(graph: Graph, x: Tensor, step: parts.Sentinels) -> Tensor:
+    """Return the rows with NaN in the place of numbers that stand for missing values."""
+    columns = step.columns
+    own = graph.columns(x, columns)
+    missing = graph.op("Equal", own, step.numbers[columns])
+    found = graph.where(missing, nothing(graph, x.dtype), own)
+    return in_place(graph, x, found, columns, len(step.numbers))
 
 
 def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.lock cimport Access, Lock
 from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.linalg.sentinels cimport Sentinels
 from onlinekern.core.samples.rows cimport Rows
 
 
@@ -30,6 +31,7 @@ cdef class RunningMoments:
     cdef readonly Lock lock              # of the writers
     cdef Access access                   # of the readers
     cdef JournaledMatrix moments         # centred: means, variances; else a row per feature
+    cdef readonly Sentinels sentinels    # None: no numbers stand for missing values
     cdef Tally tally
     cdef Tally saved
     cdef Py_ssize_t n_before             # rows of the call that have been learnt
@@ -40,13 +42,17 @@ cdef class RunningMoments:
     cdef void renew_unit(self) noexcept nogil
     cdef Status learn_row(self, const Rows *rows, Py_ssize_t i, double weight,
                           const Scaling *scaling) noexcept nogil
+    cdef void follow(self, const Rows *rows, Py_ssize_t i, double share, double weight,
+                     double reach) noexcept nogil
     cdef void transform_row(self, const Rows *rows, Py_ssize_t i, const Scaling *scaling,
                             char *out) noexcept nogil
     cdef Status run(self, const Rows *rows, const double *weight, const Scaling *scaling,
-                    char *out, Py_ssize_t *reached) noexcept nogil
+                    char *out, char *known, Py_ssize_t *reached) noexcept nogil
     cdef int learn_rows(self, const Rows *rows, const double *weight, const Scaling *scaling,
-                        char *out, bint goes_on) except -1
-    cdef int scale_row(self, const Rows *rows, const Scaling *scaling, char *out) except -1
+                        char *out, bint goes_on, char *known=*) except -1
+    cdef int scale_row(self, const Rows *rows, const Scaling *scaling, char *out,
+                       char *known=*) except -1
+    cdef char *copy_of(self, known, const Rows *rows) except? NULL
     cdef int check_rows(self, const Rows *rows) except -1
     cdef bint is_finite(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

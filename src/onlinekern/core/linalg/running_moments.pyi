@@ -1,6 +1,7 @@
 from typing import Any
 
 from onlinekern.core.base.lock import Lock
+from onlinekern.core.linalg.sentinels import Sentinels
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sparse
 
 class RunningMoments:
@@ -11,8 +12,10 @@ class RunningMoments:
     @property
     def calls(self) -> int: ...
     @property
+    def sentinels(self) -> Sentinels | None: ...
+    @property
     def lock(self) -> Lock: ...
-    def __init__(self, d: int, centred: bool) -> None: ...
+    def __init__(self, d: int, centred: bool, finds_missing: bool = False) -> None: ...
     def learn(
         self,
         X: Array | Sparse,
@@ -23,9 +26,15 @@ class RunningMoments:
         scaled: bool = True,
         reach: float = ...,
         goes_on: bool = False,
+        known: Array | None = None,
     ) -> None: ...
     def transform(
-        self, X: Array | Sparse, out: Array, limit: float | None = None, scaled: bool = True
+        self,
+        X: Array | Sparse,
+        out: Array,
+        limit: float | None = None,
+        scaled: bool = True,
+        known: Array | None = None,
     ) -> None: ...
     def learn_one(
         self,
@@ -45,4 +54,5 @@ class RunningMoments:
     def n(self) -> int: ...
     def mean(self) -> Floats: ...
     def variance(self) -> Floats: ...
+    def missing_values(self) -> Floats: ...
     def get_state(self) -> dict[str, Any]: ...

@@ -15,10 +15,13 @@ of before the stream has to be corrected for.
 Without centring, the mean square about 0 is kept instead. A sample then costs as much as it has
 stored elements: instead of old weights that shrink, the weight of the newest grows by
 1 / forgetting, and the sums are brought back when it has grown large.
+
+With centring, numbers that stand for missing values may be looked for (`Sentinels`). They change no
+moments, and become 0 in scaled rows.
 """
 cimport numpy as cnp
 from cython cimport floating
-from libc.math cimport INFINITY, isfinite, sqrt
+from libc.math cimport INFINITY, NAN, isfinite, sqrt
 from libc.stdint cimport int32_t
 from libc.string cimport memset
 
@@ -31,6 +34,7 @@ from onlinekern.core.base.state cimport (
 from onlinekern.core.base.lock cimport Access, Lock, begin_writing, end_writing
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport finite, ops_for
+from onlinekern.core.linalg.sentinels cimport Sentinels
 from onlinekern.core.samples.rows cimport (
     Rows, Samples, dense_row, is_sparse, row_of, samples_of, sparse_row)
 
@@ -82,6 +86,8 @@ cdef class RunningMoments:
         Features.
     centred : bool
         Whether means are kept, and dense rows only are taken; else mean squares about 0.
+    finds_missing : bool, default=False
+        Whether numbers that stand for missing values are looked for: with means only.
 
     Attributes
     ----------
@@ -89,13 +95,18 @@ cdef class RunningMoments:
         Calls that learnt.
     """
 
-    def __cinit__(self, d, centred):
+    def __cinit__(self, d, centred, finds_missing=False):
         self.lock = Lock()
         self.access = Access()
         self.d = integer_within("d", d, 1, MOST_FEATURES)
         self.centred = flag_of("centred", centred)
         shape = (2, d) if self.centred else (d, 1)
         self.moments = JournaledMatrix("moments of the features", *shape)
+        if flag_of("finds_missing", finds_missing):
+            if not self.centred:
+                raise ValueError("numbers that stand for missing values are found by centred "
+                                 "moments only")
+            self.sentinels = Sentinels(self.d)
         self.tally.unit = 1
 
     cdef double *means(self) noexcept nogil:
@@ -119,6 +130,8 @@ cdef class RunningMoments:
         cdef double factor = 1 / self.tally.unit
         self.tally.unit = 1
         self.tally.total *= factor
+        if self.sentinels is not None:
+            self.sentinels.scale_weights(factor)
         if not self.centred:
             for j in range(self.d):
                 self.moments.touch(j)[0] *= factor
@@ -131,8 +144,7 @@ cdef class RunningMoments:
         cdef const int32_t *columns = NULL
         cdef double share = self.advance(weight, scaling.forgetting)
         if self.centred:
-            ops_for(rows.itemsize).follow(x, share, scaling.reach, self.moments.touch(0),
-                                          self.moments.touch(1), self.d)
+            self.follow(rows, i, share, weight * self.tally.unit, scaling.reach)
             return OK
         if is_sparse(rows):
             stored = sparse_row(rows, i)
@@ -143,6 +155,19 @@ cdef class RunningMoments:
         else:
             done = add_squares(<const double *> x, columns, count, weight, self.moments)
         return OK if done == count else NOT_FINITE
+
+    cdef void follow(self, const Rows *rows, Py_ssize_t i, double share, double weight,
+                     double reach) noexcept nogil:
+        """Let means and variances follow x_i."""
+        cdef double *means = self.moments.touch(0)
+        cdef double *variances = self.moments.touch(1)
+        if self.sentinels is not None and self.sentinels.n:
+            self.sentinels.keep(means, variances)
+        ops_for(rows.itemsize).follow(dense_row(rows, i), share, reach, means, variances, self.d)
+        if self.sentinels is not None:
+            if self.sentinels.n:
+                self.sentinels.put_back(rows, i, means, variances)
+            self.sentinels.learn_row(rows, i, weight, self.tally.count, means, variances)
 
     cdef void transform_row(self, const Rows *rows, Py_ssize_t i, const Scaling *scaling,
                             char *out) noexcept nogil:
@@ -159,6 +184,8 @@ cdef class RunningMoments:
             ops_for(rows.itemsize).standardise(
                 x, self.means(), self.variances() if scaling.scaled else NULL,
                 scaling.limit, out, count)
+            if self.sentinels is not None and self.sentinels.n:
+                self.sentinels.blank(rows, i, out, 0)
         elif rows.itemsize == 4:
             scale(<const float *> x, columns, count, self.tally.total, self.moments.row(0),
                   scaling, <float *> out)
@@ -167,8 +194,11 @@ cdef class RunningMoments:
                   scaling, <double *> out)
 
     cdef Status run(self, const Rows *rows, const double *weight, const Scaling *scaling,
-                    char *out, Py_ssize_t *reached) noexcept nogil:
-        """Learn the rows, and write each of them, scaled, if `out` is not NULL."""
+                    char *out, char *known, Py_ssize_t *reached) noexcept nogil:
+        """Learn the rows, and write each of them, scaled, if `out` is not NULL.
+
+        In `known`, a copy of them, NaN is written where values are missing.
+        """
         cdef Py_ssize_t i
         cdef double share
         for i in range(rows.n):
@@ -178,6 +208,8 @@ cdef class RunningMoments:
                 return NOT_FINITE
             if out != NULL:
                 self.transform_row(rows, i, scaling, out + place_of(rows, i))
+            if known != NULL and self.sentinels.n:
+                self.sentinels.blank(rows, i, known + place_of(rows, i), NAN)
         return OK if self.is_finite() else NOT_FINITE
 
     cdef bint is_finite(self) noexcept nogil:
@@ -194,7 +226,7 @@ cdef class RunningMoments:
         return 0
 
     cdef int learn_rows(self, const Rows *rows, const double *weight, const Scaling *scaling,
-                        char *out, bint goes_on) except -1:
+                        char *out, bint goes_on, char *known=NULL) except -1:
         """Learn rows, all or none of them; of a call that `goes_on`, none of its rows."""
         cdef Py_ssize_t reached = 0
         cdef Status status
@@ -205,9 +237,11 @@ cdef class RunningMoments:
             if not goes_on:
                 self.saved = self.tally
                 self.moments.checkpoint()
+                if self.sentinels is not None:
+                    self.sentinels.checkpoint()
                 self.n_before = 0
             with nogil:
-                status = self.run(rows, weight, scaling, out, &reached)
+                status = self.run(rows, weight, scaling, out, known, &reached)
             if status != OK:
                 self.rollback()
                 raise FloatingPointError(
@@ -221,9 +255,12 @@ cdef class RunningMoments:
     cdef void rollback(self) noexcept nogil:
         self.tally = self.saved
         self.moments.rollback()
+        if self.sentinels is not None:
+            self.sentinels.rollback()
 
     def learn(self, X, const double[::1] weight=None, double forgetting=1.0, out=None,
-              limit=None, bint scaled=True, double reach=INFINITY, bint goes_on=False):
+              limit=None, bint scaled=True, double reach=INFINITY, bint goes_on=False,
+              known=None):
         """Learn rows; with `out`, write each of them, scaled by all rows up to itself.
 
         Parameters
@@ -242,6 +279,8 @@ cdef class RunningMoments:
             Centred moments see a value as no farther from the mean than so many deviations so far.
         goes_on : bool
             Whether the rows are of the call before, which `undo` takes back with them.
+        known : ndarray, optional
+            A copy of X. Where values are missing, as is known at each row, it gets NaN.
 
         Raises
         ------
@@ -258,18 +297,29 @@ cdef class RunningMoments:
         cdef const double *weights = NULL
         if weight is not None and samples.rows.n > 0:
             weights = &weight[0]
-        self.learn_rows(&samples.rows, weights, &scaling, memory_of(out, &samples.rows), goes_on)
+        self.learn_rows(&samples.rows, weights, &scaling, memory_of(out, &samples.rows), goes_on,
+                        self.copy_of(known, &samples.rows))
 
-    def transform(self, X, out, limit=None, bint scaled=True):
+    cdef char *copy_of(self, known, const Rows *rows) except? NULL:
+        """The memory of a copy of rows that gets NaN; NULL for None."""
+        if self.sentinels is None and known is not None:
+            raise ValueError("no numbers that stand for missing values are looked for")
+        return memory_of(known, rows)
+
+    def transform(self, X, out, limit=None, bint scaled=True, known=None):
         """Write the scaled rows of X into `out`; the arguments are those of `learn`."""
         cdef Samples samples = samples_of(X, X.dtype)
         cdef Scaling scaling = scaling_of(1, limit, scaled)
         cdef char *memory = memory_of(out, &samples.rows)
-        cdef Py_ssize_t i
+        cdef char *missed = self.copy_of(known, &samples.rows)
+        cdef Py_ssize_t i, place
         self.check_rows(&samples.rows)
         with Reading(self.access), nogil:
             for i in range(samples.rows.n):
-                self.transform_row(&samples.rows, i, &scaling, memory + place_of(&samples.rows, i))
+                place = place_of(&samples.rows, i)
+                self.transform_row(&samples.rows, i, &scaling, memory + place)
+                if missed != NULL and self.sentinels.n:
+                    self.sentinels.blank(&samples.rows, i, missed + place, NAN)
 
     def learn_one(self, x, double forgetting=1.0, out=None, limit=None, bint scaled=True,
                   double weight=1.0):
@@ -290,11 +340,14 @@ cdef class RunningMoments:
         _alive = row_of(x, self.d, itemsize_of(x), False, &rows)
         self.scale_row(&rows, &scaling, memory_of(out, &rows))
 
-    cdef int scale_row(self, const Rows *rows, const Scaling *scaling, char *out) except -1:
+    cdef int scale_row(self, const Rows *rows, const Scaling *scaling, char *out,
+                       char *known=NULL) except -1:
         """`transform` of the only row."""
         self.check_rows(rows)
         self.access.begin_reading()
         self.transform_row(rows, 0, scaling, out)
+        if known != NULL and self.sentinels.n:
+            self.sentinels.blank(rows, 0, known, NAN)
         self.access.end_reading()
         return 0
 
@@ -324,11 +377,17 @@ cdef class RunningMoments:
                 return self.moments.to_array()[1]
             return self.moments.to_array()[:, 0] / (self.tally.total or 1)
 
+    def missing_values(self):
+        """The number that stands for missing values of each feature, NaN: none; (d,)."""
+        with Reading(self.access):
+            return np.full(self.d, np.nan) if self.sentinels is None else self.sentinels.values()
+
     def get_state(self):
         """What has been learnt, for `_restore`."""
         with Reading(self.access):
+            ends = None if self.sentinels is None else self.sentinels.to_array()
             return {"moments": self.moments.to_array(), "count": self.tally.count,
-                    "unit": self.tally.unit, "total": self.tally.total}
+                    "unit": self.tally.unit, "total": self.tally.total, "ends": ends}
 
     def __reduce__(self):
         return _restore, (self.d, self.centred, self.get_state())
@@ -371,8 +430,10 @@ cdef char *memory_of(out, const Rows *rows) except? NULL:
 
 
 def _restore(d, centred, state):
-    cdef RunningMoments restored = RunningMoments(d, centred)
-    fields = fields_of(state, "running moments", ("moments", "count", "unit", "total"))
+    # Older files know no numbers that stand for missing values.
+    state = {"ends": None, **state} if isinstance(state, dict) else state
+    fields = fields_of(state, "running moments", ("moments", "count", "unit", "total", "ends"))
+    cdef RunningMoments restored = RunningMoments(d, centred, fields["ends"] is not None)
     restored.moments.set_array(fields["moments"])
     restored.tally.count = count_of("count", fields["count"])
     restored.tally.unit = positive_number("unit", fields["unit"])
@@ -383,4 +444,6 @@ def _restore(d, centred, state):
     if (restored.tally.count == 0) != (restored.tally.total == 0):
         raise ValueError(
             f"{restored.tally.count} rows cannot have the weights {restored.tally.total}")
+    if restored.sentinels is not None:
+        restored.sentinels.set_array(fields["ends"])
     return restored

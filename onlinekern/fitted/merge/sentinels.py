@@ -1,0 +1,85 @@
+"""What is known of the ends of features, of several models: numbers that stand for missing values.
+
+Values that are an end in one model and none in all are added to those between the ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinekern.core.linalg.sentinels import ENDS, settled
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.merge.mix import Mix, every
+from onlinekern.fitted.state import State
+
+# Values of `side`.
+LOW, HIGH = 1, 2
+
+
+def merged_ends(
+    mix: Mix, states: list[State], before: State | None, forgetting: float, count: int
+) -> tuple[Floats, Floats]:
+    """Merge the `Ends` of features, of so many rows together.
+
+    Returns them, (d, 13), and the means and variances of the values that stand for themselves,
+    (2, d).
+    """
+    known = [state.ends.T for state in every(states, before) if state.count]
+    if not known:
+        return np.zeros_like(states[0].ends), np.zeros((2, len(states[0].ends)))
+    own: dict[str, Any] = {name: np.array([ends[k] for ends in known])
+                           for k, name in enumerate(ENDS)}  # fmt: skip
+    low, high = own["low"].min(axis=0), own["high"].max(axis=0)
+    values = np.concatenate([own[name] for name in ("low", "low_next", "high_next", "high")])
+    above = np.where(values > low, values, np.inf).min(axis=0)
+    below = np.where(values < high, values, -np.inf).max(axis=0)
+    centre = own["mean"][0]
+    sums = [about(state, low, high, centre) for state in states]
+    start = np.zeros_like(sums[0]) if before is None else about(before, low, high, centre)
+    counts = np.maximum(mix.total([each[:2] for each in sums], start[:2]), 0.0)
+    weights = mix.total([each[2:] for each in sums], start[2:], forgetting)
+    low_weight, high_weight, between = np.maximum(weights[:3], 0.0)
+    mean, second = weights[3:] / np.maximum(between, np.finfo(float).tiny)
+    sides = [((own["side"] == side) & (own[name] == end)).any(axis=0)
+             for side, name, end in ((LOW, "low", low), (HIGH, "high", high))]  # fmt: skip
+    told = {
+        "low": low,
+        "low_next": np.where(np.isfinite(above), above, low),
+        "low_count": counts[0],
+        "low_weight": low_weight,
+        "high": high,
+        "high_next": np.where(np.isfinite(below), below, high),
+        "high_count": counts[1],
+        "high_weight": high_weight,
+        "mean": centre + mean,
+        "variance": np.maximum(second - mean * mean, 0.0),
+        "weight": between,
+        "n_values": np.where((own["n_values"] < 0).any(axis=0), -1, own["n_values"].max(axis=0)),
+        "side": np.select(sides, [LOW, HIGH], 0),
+    }
+    ends = np.stack([told[name] for name in ENDS], axis=1).astype(np.float64)
+    return ends, settled(ends, float(count))
+
+
+def about(state: State, low: Floats, high: Floats, centre: Floats) -> Floats:
+    """Return rows and weights at these ends, and the sums of what is between, (7, d).
+
+    They are how many rows have the lowest and the highest value, their weights, and of all other
+    values the weight, the sum of differences from the centre, and that of their squares.
+    """
+    found = np.zeros((7, len(low)))
+    if not state.count:
+        return found
+    own = dict(zip(ENDS, state.ends.T, strict=True))
+    for side in ("low", "high"):
+        value, weight = own[side], own[f"{side}_weight"] / state.unit
+        at_low, at_high = value == low, (value == high) & (value != low)
+        found[:2] += own[f"{side}_count"] * np.stack([at_low, at_high])
+        found[2:4] += weight * np.stack([at_low, at_high])
+        weight, shift = np.where(at_low | at_high, 0.0, weight), value - centre
+        found[4:] += weight * np.stack([np.ones_like(shift), shift, shift * shift])
+    weight, shift = own["weight"] / state.unit, own["mean"] - centre
+    found[4:] += weight * np.stack([np.ones_like(shift), shift, own["variance"] + shift * shift])
+    return found
