@@ -37,8 +37,8 @@ MOST_ROOM = 100
 UNBOUNDED = 1000
 # If nearly all values of a column are different, none comes again, and there is nothing to learn.
 NEVER_AGAIN = 0.98
-# Of so many values nearly all are different only if there are more than some thousand of them.
-ENOUGH_TO_TELL = 200
+# A column with fewer values than this is no identifier: rows of the same value will come.
+LEAST_OF_IDENTIFIER = 20_000
 # A column of text whose kind is given is read in this type; other kinds are read as text.
 TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
 # Floats hold all integers up to here.
@@ -141,21 +141,27 @@ def category_kind(values: Any, most: int) -> str:
 def is_unbounded(values: Any) -> bool:
     """Return whether a column has more values than a table of features has room for.
 
-    They are estimated by those that came once and twice among the first ones (Chao 1984). Those of
-    which none comes again, like the number of an order, do not count.
+    Those of which none comes again, like the number of an order, do not count.
     """
-    counts = pc.value_counts(texts_of(values)).field("counts").to_numpy()
-    once, twice = int((counts == 1).sum()), int((counts == 2).sum())
-    estimate = len(counts) + once * (once - 1) / (2 * (twice + 1))
-    return once < NEVER_AGAIN * len(values) and estimate > UNBOUNDED
+    share_once, estimate = variety_of(texts_of(values))
+    return share_once < NEVER_AGAIN and estimate > UNBOUNDED
 
 
 def never_come_again(values: Any) -> bool:
-    """Return whether nearly all of many values are different, as the numbers of orders are."""
+    """Return whether a column is an identifier, like the number of an order."""
     texts = texts_of(values)
-    there = pc.filter(texts, pc.not_equal(texts, ""))
-    once = pc.sum(pc.equal(pc.value_counts(there).field("counts"), 1)).as_py() or 0
-    return len(there) >= ENOUGH_TO_TELL and once >= NEVER_AGAIN * len(there)
+    share_once, estimate = variety_of(pc.filter(texts, pc.not_equal(texts, "")))
+    return share_once >= NEVER_AGAIN and estimate >= LEAST_OF_IDENTIFIER
+
+
+def variety_of(texts: Any) -> tuple[float, float]:
+    """Return the share of the texts that come once, and how many different ones there may be.
+
+    The number is estimated by those that came once and twice (Chao 1984).
+    """
+    counts = pc.value_counts(texts).field("counts").to_numpy()
+    once, twice = int((counts == 1).sum()), int((counts == 2).sum())
+    return once / max(1, len(texts)), len(counts) + once * (once - 1) / (2 * (twice + 1))
 
 
 def type_of_kind(kind: str) -> Any:

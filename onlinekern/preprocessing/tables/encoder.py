@@ -53,8 +53,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     text       text of four words or more, of       hashed counts of words and pairs of words, of
                which few come twice                 length 1
     ignore     columns without a value in the       none, for good; `kinds` takes them up
-               first call, or with 200 texts of
-               which nearly all are different
+               first call, or with texts of which
+               nearly all are different
     ========== ==================================== ==============================================
 
     Parameters
