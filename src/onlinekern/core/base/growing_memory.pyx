@@ -1,10 +1,10 @@
-"""Memory that grows with a stream, without a copy where the system can move pages.
+"""Memory that grows with a stream, without a copy if the system can remap pages.
 
-C's `realloc` grows large memory by moving its pages (glibc and musl call `mremap`), so that a call
-that needs room for one support vector more does not pay for those before. It promises no alignment.
-So there are 64 bytes more than asked for, of which as many lie in front as align the rest; the last
-of these bytes says how many. Pages keep these places where they move. Elsewhere the content is
-moved by some bytes.
+C's `realloc` grows large memory by remapping its pages (glibc and musl call `mremap`). So a call
+that needs memory for one more support vector does not copy all others. `realloc` does not promise
+alignment, so 64 bytes more are allocated, and some of them are left free in front to align the
+rest. The last free byte stores their number. Remapped pages keep this offset; otherwise the content
+is moved by some bytes.
 """
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, realloc
@@ -17,21 +17,21 @@ cdef Py_ssize_t ALIGNED = 64
 
 
 cdef inline Py_ssize_t front_of(const char *begin) noexcept nogil:
-    """How many bytes lie in front: one at least."""
+    """Number of free bytes in front: one at least."""
     return ALIGNED - <Py_ssize_t> (<uintptr_t> begin % <uintptr_t> ALIGNED)
 
 
 cdef inline unsigned char *front_noted(void *memory) noexcept nogil:
-    """Where it is noted."""
+    """The byte that stores this number."""
     return <unsigned char *> memory - 1
 
 
 cdef void *grown(void *old, Py_ssize_t old_count, Py_ssize_t count,
                  Py_ssize_t size) noexcept nogil:
-    """Memory of `count` things of `size` bytes, more than before, 64-byte aligned.
+    """Grow memory to `count` items of `size` bytes, 64-byte aligned.
 
-    It begins with the old ones; the rest is zero. `old` is NULL or comes from here, and is not to
-    be used any more. On failure returns NULL and leaves `old` alone.
+    It begins with the old items; the rest is zero. `old` is NULL or a result of this function, and
+    may not be used any more. On failure returns NULL and does not change `old`.
     """
     cdef char *begin = NULL
     cdef char *fresh

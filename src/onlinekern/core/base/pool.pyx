@@ -1,22 +1,22 @@
-"""Threads that stand ready: one function for several items at once.
+"""A thread pool that calls a function for several items in parallel.
 
-To start a thread and to end it takes about 100 microseconds. The threads of this pool stay, as many
-as were ever at work at once, until the process ends. A child of a fork begins without any.
+Starting and ending a thread takes about 100 microseconds, so the threads of the pool are kept until
+the process ends, as many as ever worked at once. A forked child begins without threads.
 """
 from concurrent.futures import ThreadPoolExecutor, wait
 import os
 import threading
 
-# More threads than anyone's cores: the executor starts one only where none is idle.
+# More threads than any machine has cores: the executor starts a thread only if none is idle.
 cdef int MOST_THREADS = 1024
 
 _standing = None
-# The innermost call whose items this thread is working on.
+# The innermost call that this thread is working for.
 _at_work = threading.local()
 
 
 cdef class Calls:
-    """The items of one call, which its threads take one by one."""
+    """The items of one call of `run_together`, which threads take one by one."""
 
     def __cinit__(self, function, items):
         self.function, self.items = function, items
@@ -25,7 +25,7 @@ cdef class Calls:
         self.lock = threading.Lock()
 
     cdef Py_ssize_t next_place(self) except? -2:
-        """The place of the next item, -1 when there is none left."""
+        """Index of the next item; -1 if none is left."""
         with self.lock:
             if self.error is not None or self.begun >= len(self.items):
                 return -1
@@ -33,14 +33,14 @@ cdef class Calls:
             return self.begun - 1
 
     cdef int stop(self, error) except -1:
-        """Let no item be begun any more."""
+        """Store an error; no further item is begun."""
         with self.lock:
             if self.error is None:
                 self.error = error
         return 0
 
     def work(self):
-        """Take items until there are none, or one has failed."""
+        """Call the function for items until none is left, or one has failed."""
         cdef Py_ssize_t place
         outer = getattr(_at_work, "calls", None)
         try:
@@ -56,11 +56,11 @@ cdef class Calls:
             _at_work.calls = outer
 
     def finish(self, helpers):
-        """Wait for the items that were begun; return the results, or raise the first error."""
+        """Wait for the items under way; return the results, or raise the first error."""
         try:
             wait([helper for helper in helpers if not helper.cancel()])
         except BaseException as error:
-            # Ctrl-C while waiting: what works on the caller's memory must end all the same.
+            # Ctrl-C while waiting: threads that use the caller's memory must still end first.
             self.stop(error)
             wait(helpers)
             raise
@@ -70,7 +70,7 @@ cdef class Calls:
 
 
 cdef bint is_stopped() except -1:
-    """Whether what this thread is working on is not wanted any more: another item has failed."""
+    """Whether another item of the call, or of a call around it, has failed: this one may stop."""
     cdef Calls calls = getattr(_at_work, "calls", None)
     while calls is not None:
         if calls.error is not None:
@@ -82,17 +82,16 @@ cdef bint is_stopped() except -1:
 def run_together(function, items, n_threads):
     """Call a function for each item, in several threads.
 
-    The caller's thread is one of them: a call within a call never waits for a thread that is not
-    there. Items are begun in their order; the first one that fails lets no other one begin, and
-    loops of the core that look for signals end early.
+    The caller's thread is one of them, so nested calls cannot deadlock. Items are begun in order.
+    After one fails, no other is begun, and loops of the core that check for signals end early.
 
     Parameters
     ----------
     function : callable
-        Of one argument.
+        Takes one item.
     items : sequence
     n_threads : int
-        At most so many items at once.
+        Most items at once.
 
     Returns
     -------
@@ -110,7 +109,7 @@ def run_together(function, items, n_threads):
         for _ in range(min(n_threads, len(items)) - 1):
             helpers.append(_standing.submit(calls.work))
     except RuntimeError:
-        # No thread can be started, as when the interpreter ends: there is still this one.
+        # No thread can be started, for example at interpreter exit: use this one only.
         pass
     except BaseException as error:
         calls.stop(error)

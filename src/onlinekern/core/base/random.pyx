@@ -13,15 +13,15 @@ import numpy as np
 from onlinekern.core.base.state cimport items_of, shown
 
 
-# The generator of each thread that `seeded` begins anew.
+# The generator of each thread, which `seeded` seeds.
 OWN = local()
 
 
 def seeded(seed):
-    """NumPy's generator of this thread, begun anew: the draws are those of `RandomState(seed)`.
+    """A NumPy generator with the draws of `RandomState(seed)`, shared within this thread.
 
-    To make one takes a hundred times as long as to begin it anew. Whoever has it draws from it
-    before anybody else in this thread may.
+    Making one takes a hundred times as long as seeding it again. Use it up before the next call of
+    `seeded` in this thread.
     """
     if not hasattr(OWN, "draws"):
         OWN.draws = np.random.RandomState(0)
@@ -101,10 +101,10 @@ cdef class Generator:
 
 
 def shuffled(Py_ssize_t n, uint32_t seed):
-    """The order that scikit-learn's linear learners draw for the rows of a pass.
+    """The random order in which scikit-learn's linear learners visit the rows in a pass.
 
-    Fisher-Yates, downwards, with a 32-bit xorshift (Marsaglia 2003). It is kept so that learners
-    that take over from theirs give the same results.
+    Fisher-Yates, downwards, with a 32-bit xorshift (Marsaglia 2003). Learners that replace
+    scikit-learn's give the same results so.
 
     Parameters
     ----------

@@ -47,17 +47,18 @@ import numpy as np
 
 from onlinekern.core.base.state cimport shown
 
-# Weights grow to it before they start from 1 again: far from overflow, also times a coefficient.
+# Weights restart from 1 when they reach this: far from overflow, also times a coefficient.
 cdef double LARGEST_WEIGHT = 2.0 ** 256
-# Of the weight from one model to the next: below rounding, the models before the last do not count.
+# Largest growth of the weight from one model to the next. Earlier models are then below rounding.
 cdef double LARGEST_GROWTH = 1e100
-# A repeated correction is followed after some 20 samples, whatever was learnt before. A factor of 2
-# takes two thirds of them, but makes up to 0.1 points more mistakes (docs/defaults.md).
+# With this factor the average follows a repeated correction after some 20 samples, whatever was
+# learnt before. A factor of 2 needs two thirds of them, but makes up to 0.1 points more mistakes
+# (docs/defaults.md).
 cdef double CATCH_UP = 1.5
 
 
 cdef object averaging_of(object averaging):
-    """How models are averaged, as spaces keep it: False, True (uniform), 'decay' or a float.
+    """Check the kind of averaging; returns False, True (uniform), 'decay' or a float.
 
     Raises
     ------
@@ -77,7 +78,7 @@ cdef object averaging_of(object averaging):
 
 
 cdef int begin_average(ScaledAverage *average, object averaging) except -1:
-    """Before the first model; `averaging` is one that `averaging_of` gave."""
+    """Initialise before the first model; `averaging` is a result of `averaging_of`."""
     average.growth = 1
     average.period = 0
     if isinstance(averaging, str):
@@ -98,7 +99,7 @@ cdef double log_growth(const ScaledAverage *average) noexcept nogil:
 
 cdef void resume_average(ScaledAverage *average, double scale, double total,
                          int64_t steps) noexcept nogil:
-    """Go on after so many models."""
+    """Set the state after `steps` models."""
     average.scale, average.total, average.steps = scale, total, steps
     weigh(average)
 
@@ -118,7 +119,7 @@ cdef void weigh(ScaledAverage *average) noexcept nogil:
 
 
 cdef void weigh_next(ScaledAverage *average) noexcept nogil:
-    """`weigh`, after a model was counted whose weight was another."""
+    """`weigh` after a model was counted; restarts the weights at the end of a period."""
     weigh(average)
     if average.period > 0 and (n_averaged(average) - 1) % average.period == 0:
         average.total *= pow(average.growth, -<double> average.period)
@@ -140,7 +141,7 @@ cdef double leading_share(const ScaledAverage *average, int64_t lead) noexcept n
 
 
 cdef double rest_after(const ScaledAverage *average, int64_t lead) noexcept nogil:
-    """By what the models before one that catches up are multiplied."""
+    """Factor of the models before one that catches up."""
     return (1 - leading_share(average, lead)) / (1 - share_of_last(average))
 
 

@@ -38,8 +38,8 @@ cdef extern from "Python.h":
 
 cdef const ok_vector_table *table = NULL
 
-# Pages that are given back to the system are zero when they are used again, and take no memory
-# before. That pays for many of them; they are at most so large.
+# Pages that are returned to the system are zero when they are used again, and take no memory until
+# then. This is faster than writing zeros for MANY bytes or more; PAGE is the largest page size.
 cdef Py_ssize_t PAGE = 1 << 16, MANY = 1 << 18
 cdef bint releases = False
 
@@ -75,12 +75,12 @@ cdef const ok_vector_ops *ops_for(Py_ssize_t itemsize) noexcept nogil:
 
 cdef int csr_faults(const int32_t *columns, const int32_t *starts, Py_ssize_t n, int32_t d,
                     int32_t stored) noexcept nogil:
-    """What is wrong with the indices of a CSR matrix: a sum of OK_CSR_..., 0 for nothing."""
+    """Check the indices of a CSR matrix. Returns the sum of the OK_CSR_... errors found, or 0."""
     return table.csr_faults(columns, starts, n, d, stored)
 
 
 cdef void *aligned_room(Py_ssize_t bytes) noexcept nogil:
-    """Memory of so many bytes, 64-byte aligned, with anything in it; NULL where there is none."""
+    """Uninitialised memory, 64-byte aligned; NULL if there is none."""
     cdef Py_ssize_t rounded
     if not 0 <= bytes <= PY_SSIZE_T_MAX - 63:
         return NULL
@@ -105,7 +105,8 @@ cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes)
 
 
 cdef void clear(char *memory, Py_ssize_t bytes) noexcept nogil:
-    """Let so many bytes be 0. A model has room for what it may learn, most of which it never uses.
+    """Set bytes to 0. Large memory is returned to the system: models reserve much that they may
+    never use.
     """
     cdef Py_ssize_t head = -<Py_ssize_t> (<uintptr_t> memory) & (PAGE - 1)
     cdef Py_ssize_t inner = (bytes - head) & ~(PAGE - 1)
@@ -117,7 +118,7 @@ cdef void clear(char *memory, Py_ssize_t bytes) noexcept nogil:
 
 
 cdef int find_whether_released() except -1:
-    """Find whether pages are zero that were given back: emulators may ignore that."""
+    """Test whether pages returned to the system become zero: emulators may not do that."""
     global releases
     cdef char *memory = <char *> aligned_room(MANY)
     if memory == NULL:
@@ -132,16 +133,16 @@ cdef int find_whether_released() except -1:
 
 cdef void *resize_array(void *old, Py_ssize_t old_bytes, Py_ssize_t count,
                         Py_ssize_t size) noexcept nogil:
-    """`aligned_resize` to count * size bytes; NULL too where this product overflows."""
+    """`aligned_resize` to count * size bytes; also NULL if the product overflows."""
     if count < 0 or size < 0 or (size > 0 and count > PY_SSIZE_T_MAX // size):
         return NULL
     return aligned_resize(old, old_bytes, count * size)
 
 
 cdef int grow(void **memory, Py_ssize_t *held, Py_ssize_t bytes) noexcept nogil:
-    """Let `memory`, of which `held` bytes are there, hold `bytes`; what is in it may be lost.
+    """Reallocate `memory` of `held` bytes if it has fewer than `bytes`; its content is lost then.
 
-    Returns 1 when the memory is new, and zero; 0 when there was enough; NO_MEMORY otherwise.
+    Returns 1 if the memory is new, and zero; 0 if it was large enough; NO_MEMORY otherwise.
     """
     cdef void *fresh
     if bytes <= held[0]:

@@ -8,60 +8,59 @@ from onlinekern.core.learning.rules cimport Rule, solved, solves_hinge
 from onlinekern.core.learning.sampling cimport Sampler
 
 
-# What a head knows of a sample.
+# A sample as a head gets it.
 cdef struct Sample:
-    const double *scores     # of the K outputs, by the model that learns
-    double y                 # class number, or target, the first of several
-    const double *targets    # of the K outputs, where each has one of its own
-    double *standardized     # room for these in units of their own
+    const double *scores     # K scores by the model that learns
+    double y                 # class number, or target (the first of several)
+    const double *targets    # K targets, if each output has its own
+    double *standardized     # buffer for the standardised targets
     double weight            # > 0
     int64_t t                # number of the sample, from 1
 
 
-# What a sample does to a model of K outputs.
+# The update of a model of K outputs by a sample.
 cdef struct Update:
     double loss              # of the sample, before the update
     double shrink            # factor on everything learnt before
     bint updates             # whether any coefficient is not 0
     bint needs_lengths       # whether any flag of `needs_length` is set
-    double beside            # of an intercept, which steps move too: what the lengths leave out
+    double beside            # squared length of an intercept, which `lengths` leave out
     double uniform           # the random number of the sampler; negative: not drawn yet
-    int64_t lead             # of a model that leads on this sample (`Head.lead_after`); else 0
-    Py_ssize_t rival         # of margins: the strongest class but that of the sample
-    bint enters              # of rules of second order: a loss > 0 has passed the sampler
+    int64_t lead             # lead of the model, if it leads on this sample (`Head.lead_after`)
+    Py_ssize_t rival         # with margins: the strongest class other than the sample's
+    bint enters              # second-order rules: an output with loss > 0 has passed the sampler
     char *needs_length       # K flags: whether `solve` uses the squared length for this output
     double *lengths          # K squared lengths of the sample; 0 where none is needed
     double *coefficients     # K coefficients of the sample
-    double *importances      # K importances that the sampler gave; 0: the output does not update
-    double *contractions     # K contractions, of rules of second order
+    double *importances      # K importances from the sampler; 0: the output does not update
+    double *contractions     # K contractions, of second-order rules
 
 
 cdef inline double sign_of(double y) noexcept nogil:
-    """The target of class 0 or 1, without a branch: no processor predicts labels."""
+    """The target -1 or 1 of class 0 or 1, without a branch: labels are unpredictable."""
     return copysign(1, y - 1e-300)
 
 
 cdef inline double class_of(double score) noexcept nogil:
-    """The class that a score predicts, 1 where it is > 0 and else 0, without a branch."""
+    """The class that a score predicts, 1 if it is > 0 else 0, without a branch."""
     return 0.5 - copysign(0.5, 0 - score)
 
 
 cdef inline double importance_of(double f, double y, double weight, Update *update, Rule rule,
                                  Sampler sampler, Generator rng) noexcept nogil:
-    """What the sampler says of a scalar problem."""
+    """The importance that the sampler gives a scalar problem."""
     return 1 if sampler.always else \
         sampler.importance(rule.loss, f, y, rule.loss.value(f, y), weight, rng, &update.uniform)
 
 
 cdef inline bint is_continued(Rule rule, double weight) noexcept nogil:
-    """Whether a rule that else needs no length needs one at this weight: see `Rule.continues`."""
+    """Whether a rule that usually needs no length needs one at this weight (`Rule.continues`)."""
     return weight > 1 and rule.continues
 
 
 cdef inline bint note_importance(Py_ssize_t k, double f, double y, double weight,
                                  double importance, Update *update, Rule rule) noexcept nogil:
-    """Note what the sampler said of k. Returns whether its coefficient depends on the length.
-    """
+    """Store the importance of output k. Returns whether its coefficient depends on the length."""
     cdef bint needed = importance != 0 and (
         rule.needs_length(f, y, importance * weight) if rule.uses_length
         else is_continued(rule, weight))
@@ -75,13 +74,13 @@ cdef inline bint note_importance(Py_ssize_t k, double f, double y, double weight
 
 cdef inline bint select_length(Py_ssize_t k, double f, double y, double weight, Update *update,
                                Rule rule, Sampler sampler, Generator rng) noexcept nogil:
-    """Ask the sampler about output k; note what it says. Returns what `note_importance` does."""
+    """Draw the importance of output k and store it. Returns the result of `note_importance`."""
     cdef double importance = importance_of(f, y, weight, update, rule, sampler, rng)
     return note_importance(k, f, y, weight, importance, update, rule)
 
 
 cdef inline void begin_sample(Update *update) noexcept nogil:
-    """Forget what `select_length` noted of the sample before."""
+    """Reset what is common to the outputs of a sample, for the next one."""
     update.uniform = -1
     update.enters = False
 
@@ -89,7 +88,7 @@ cdef inline void begin_sample(Update *update) noexcept nogil:
 cdef inline double solve_output(Py_ssize_t k, double f, double y, double length,
                                 double importance, double weight, int64_t t, Update *update,
                                 Rule rule, bint hinged) noexcept nogil:
-    """Coefficient and contraction of output k at score f and target y; returns its loss.
+    """Compute coefficient and contraction of output k at score f and target y; returns its loss.
 
     `hinged` is `solves_hinge(rule)`.
     """
@@ -102,13 +101,13 @@ cdef inline double solve_output(Py_ssize_t k, double f, double y, double length,
 
 cdef inline double solve_noted(Py_ssize_t k, double f, double y, const Sample *sample,
                                Update *update, Rule rule) noexcept nogil:
-    """`solve_output` with the length and the importance that the update holds."""
+    """`solve_output` with the length and the importance stored in the update."""
     return solve_output(k, f, y, update.lengths[k], update.importances[k], sample.weight,
                         sample.t, update, rule, solves_hinge(rule))
 
 
 cdef inline double goal_of(Py_ssize_t k, bint of_classes, const Sample *sample) noexcept nogil:
-    """The target of the scalar problem of output k, which solves its own."""
+    """Target of output k, if each output is a scalar problem of its own."""
     if of_classes:
         return 1 if k == <Py_ssize_t> sample.y else -1
     return sample.targets[k]
@@ -116,7 +115,7 @@ cdef inline double goal_of(Py_ssize_t k, bint of_classes, const Sample *sample) 
 
 cdef inline void select_each(Py_ssize_t n, bint of_classes, const Sample *sample, Update *update,
                              Rule rule, Sampler sampler, Generator rng) noexcept nogil:
-    """`Head.select_lengths` of n outputs that are one problem each."""
+    """`Head.select_lengths` for n outputs that are separate scalar problems."""
     cdef Py_ssize_t k
     update.needs_lengths = False
     begin_sample(update)
@@ -127,7 +126,7 @@ cdef inline void select_each(Py_ssize_t n, bint of_classes, const Sample *sample
 
 cdef inline void solve_each(Py_ssize_t n, bint of_classes, const Sample *sample, Update *update,
                             Rule rule) noexcept nogil:
-    """`Head.solve` of n outputs that are one problem each."""
+    """`Head.solve` for n outputs that are separate scalar problems."""
     cdef Py_ssize_t k
     update.loss = 0
     update.updates = False
@@ -140,10 +139,9 @@ cdef inline void solve_each(Py_ssize_t n, bint of_classes, const Sample *sample,
 
 cdef class Head(Part):
     cdef readonly Py_ssize_t n_outputs
-    cdef readonly Py_ssize_t n_targets    # numbers that a sample brings beside its features
-    cdef readonly Py_ssize_t n_labels     # labels are 0 ... n_labels - 1; 0: they are any numbers
-    # By which the weights of earlier targets are multiplied where the model standardises them; 0:
-    # it learns targets as they are.
+    cdef readonly Py_ssize_t n_targets    # targets, or labels, of a sample
+    cdef readonly Py_ssize_t n_labels     # labels are 0 ... n_labels - 1; 0: regression
+    # Factor of the weights of earlier targets, if the model standardises targets; 0: it does not.
     cdef readonly double target_forgetting
     cdef int check_label(self, double y) except -1
     cdef int check_labels(self, const double[::1] y) except -1

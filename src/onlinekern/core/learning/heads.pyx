@@ -1,11 +1,10 @@
 """Heads: reduce K scores and a label to scalar problems for a rule, and K scores to a prediction.
 
-Only a head knows labels: classes are the numbers 0 ... K-1, regression targets are
-themselves. A sample is learnt in three steps: `select_lengths` asks the sampler, and says which
-squared lengths are needed; the space fills them in; and `solve` gives each output its coefficient
-(0: no update) and, for rules of second order, its contraction. Each output may have a geometry, and
-so a length, of its own. What the sampler keeps out needs none: to measure one may be most of the
-work.
+Only a head knows labels: classes are the numbers 0 ... K-1. A sample is learnt in three steps.
+`select_lengths` draws the importances, and sets which squared lengths are needed. The space then
+computes these lengths. `solve` computes the coefficient of each output (0: no update) and, for
+second-order rules, its contraction. Each output may have its own geometry, and so its own length.
+Outputs that the sampler rejects need no length, whose computation may be most of the work.
 """
 from libc.math cimport fabs
 
@@ -19,7 +18,7 @@ from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Sampler
 from onlinekern.core.learning.targets cimport share_of_earlier
 
-cdef Py_ssize_t MOST_PAIRED = 46340  # classes: their pairs are within MOST_OUTPUTS
+cdef Py_ssize_t MOST_PAIRED = 46340  # most classes of OneVsOne: their pairs are <= MOST_OUTPUTS
 
 
 cdef class Head(Part):
@@ -32,13 +31,13 @@ cdef class Head(Part):
         self.n_outputs = 1
 
     cdef int check_label(self, double y) except -1:
-        """Raise ValueError for a label that is none: it is an index."""
+        """Raise ValueError unless the label is a class number: it is used as an index."""
         if self.n_labels > 0 and not 0 <= y < self.n_labels:
             raise ValueError(f"y must be a class number, 0 ... {self.n_labels - 1}, got {y}")
         return 0
 
     cdef int check_labels(self, const double[::1] y) except -1:
-        """Raise ValueError unless all of them are labels."""
+        """Raise ValueError unless all labels are class numbers."""
         cdef Py_ssize_t i, good = 0
         for i in range(y.shape[0] if self.n_labels > 0 else 0):
             good += (y[i] >= 0) & (y[i] < self.n_labels)
@@ -56,17 +55,17 @@ cdef class Head(Part):
         return y
 
     cdef bint is_single(self):
-        """Whether the loop may solve the scalar problem of the only output without a call."""
+        """Whether the loop may inline the scalar problem of the single output."""
         return type(self) in (Head, Standardized, Binary)
 
     cdef int64_t lead_after(self, int64_t lead, const double *last, const double *averaged,
                             double y) noexcept nogil:
-        """The lead of the last model over the average, which it had before a sample.
+        """The lead of the last model over the averaged one after a sample; `lead` is that before.
 
-        It counts the samples on which the last model was right and the average wrong, and begins
-        anew where the average is right and the last model wrong. Samples that tell nothing of the
-        two leave it as it is. A target is met better by an error of less than half of the other's,
-        and lost by a larger one.
+        It counts the samples on which the last model is right and the average wrong. It is reset to
+        0 by a sample on which the average is right and the last model wrong; other samples do not
+        change it. In regression, the last model is right if its error is less than half of the
+        other's, and wrong if it is larger.
         """
         cdef double one, other
         if self.n_labels > 0:
@@ -101,7 +100,7 @@ cdef class Standardized(Head):
     Parameters
     ----------
     forgetting : float in (0, 1], default 1
-        By which the weights of earlier targets are multiplied at each sample.
+        Factor of the weights of earlier targets at each sample.
     """
 
     def __init__(self, forgetting=1.0):
@@ -187,7 +186,7 @@ cdef class SeveralTargets(Head):
 
     cdef int64_t lead_after(self, int64_t lead, const double *last, const double *averaged,
                             double y) noexcept nogil:
-        """No lead: the first target says nothing of the others."""
+        """No lead: y is the first target only."""
         return 0
 
     cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
@@ -199,13 +198,13 @@ cdef class SeveralTargets(Head):
 
 
 cdef class StandardizedTargets(SeveralTargets):
-    """The same of targets each of which the model standardises by its own mean and scale.
+    """Several targets, each of which the model standardises by its own mean and scale.
 
     Parameters
     ----------
     n_targets : int >= 2
     forgetting : float in (0, 1], default 1
-        By which the weights of earlier targets are multiplied at each sample.
+        Factor of the weights of earlier targets at each sample.
     """
 
     def __init__(self, Py_ssize_t n_targets, forgetting=1.0):
@@ -261,9 +260,9 @@ cdef class Margin(OneVsRest):
 
 
 cdef class Joint(Margin):
-    """The K problems, class against rest, are solved together or not at all.
+    """K problems, each class against all others, which the sampler accepts or rejects together.
 
-    The sampler and the loss see one margin of a sample: the score of its class over that of the
+    The sampler and the loss use one margin for a sample: the score of its class minus that of the
     strongest rival. The targets of the K outputs are 1 for the class, and -1 for the others.
     """
 
@@ -294,7 +293,7 @@ cdef class Joint(Margin):
 
 
 cdef class JointOneVsRest(Joint):
-    """The margin of a sample is the smallest one of its K problems."""
+    """As `Joint`, but the margin of a sample is the smallest of its K problems."""
 
     cdef double margin(self, const double *scores, Py_ssize_t label) noexcept nogil:
         return -OneVsRest.violation(self, scores, label)
@@ -303,8 +302,8 @@ cdef class JointOneVsRest(Joint):
 cdef class OneVsOne(Head):
     """A binary problem for each pair of classes, (0, 1), (0, 2), ... (1, 2), ...; votes decide.
 
-    A score > 0 is a vote for the first class. Between classes of equal votes decides the sum s of
-    their scores, which counts as s / (3 (|s| + 1)) of a vote.
+    A score > 0 is a vote for the first class of the pair. The sum s of the scores for a class
+    breaks ties: it counts as s / (3 (|s| + 1)) of a vote.
 
     Parameters
     ----------
@@ -321,7 +320,7 @@ cdef class OneVsOne(Head):
         return first * (2 * self.n_labels - first - 1) // 2 + max(one, other) - first - 1
 
     cdef double strength(self, const double *scores, Py_ssize_t label) noexcept nogil:
-        """Votes for a class, and what decides between equal ones."""
+        """Votes for a class, plus the fraction that breaks ties."""
         cdef Py_ssize_t other
         cdef double votes = 0, total = 0, score
         for other in range(self.n_labels):
@@ -332,7 +331,7 @@ cdef class OneVsOne(Head):
         return votes + total / (3 * (fabs(total) + 1))
 
     cdef Py_ssize_t strongest(self, const double *scores, Py_ssize_t besides) noexcept nogil:
-        """The strongest class but one, the first on ties."""
+        """The strongest class other than `besides`, the first on ties."""
         cdef Py_ssize_t k, best = besides == 0
         for k in range(best + 1, self.n_labels):
             if k != besides and self.strength(scores, k) > self.strength(scores, best):
@@ -376,7 +375,7 @@ cdef class OneVsOne(Head):
                 update.updates |= update.coefficients[k] != 0
 
     def strengths(self, const double[:, ::1] scores):
-        """What decides between the classes, of samples, ndarray of shape (n, n_classes)."""
+        """`strength` of all classes for samples, ndarray of shape (n, n_classes)."""
         check_width("scores", scores.shape[1], self.n_outputs)
         cdef Py_ssize_t i, k
         cdef double[:, ::1] out = np.empty((scores.shape[0], self.n_labels))
@@ -389,8 +388,8 @@ cdef class OneVsOne(Head):
 cdef class Weighted(Head):
     """Another head whose coefficients are multiplied by a weight for each class.
 
-    The weight is that of the sample's class. One against the rest, it multiplies only the
-    coefficient of the sample's own class.
+    The weight is that of the sample's class. With OneVsRest it multiplies only the coefficient of
+    the sample's own class.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Labels as class numbers, without a search where it is not needed.
+"""Converts labels to class numbers, without a search in two frequent cases.
 
-Two labels are told apart by comparing with both; whole numbers in a row are less the first of them.
-A search of the sorted labels takes fifty times as long for each sample.
+Two labels are compared with each sample. From consecutive integers the first one is subtracted. A
+search in the sorted labels takes fifty times as long for each sample.
 """
 cimport numpy as cnp
 from libc.math cimport floor
@@ -11,7 +11,7 @@ import numpy as np
 
 cnp.import_array()
 
-# Beyond, a double is no longer every whole number.
+# Doubles hold all integers up to this one.
 cdef double MOST = 2.0 ** 53
 cdef str KINDS = "biuf"
 
@@ -26,7 +26,7 @@ ctypedef fused Label:
 
 
 cdef inline bint as_label(double label, Label *out) noexcept nogil:
-    """Write a label in the type of y; whether it is a number of that type."""
+    """Convert a label to the type of y. Returns whether the conversion is exact."""
     if Label is float or Label is double:
         out[0] = <Label> label
     else:
@@ -36,13 +36,14 @@ cdef inline bint as_label(double label, Label *out) noexcept nogil:
 
 cdef bint of_two(const Label *y, Py_ssize_t n, double low, double high,
                  double *numbers) noexcept nogil:
-    """Write 1 for the higher one of two labels, 0 for the lower one; whether there is no other."""
+    """Write 1 for the higher of two labels, 0 for the lower. Returns whether there are no others.
+    """
     cdef Py_ssize_t i, known = 0
     cdef Label first, last
     cdef bint one = as_label(low, &first), other = as_label(high, &last)
     if not one and not other:
         return n == 0
-    # A label that is none of the type of y is none of its elements.
+    # A label that y's type cannot represent does not occur in y.
     if not one:
         first = last
     if not other:
@@ -55,7 +56,7 @@ cdef bint of_two(const Label *y, Py_ssize_t n, double low, double high,
 
 cdef bint in_a_row(const Label *y, Py_ssize_t n, double first, double count,
                    double *numbers) noexcept nogil:
-    """Write the labels less the first of them; whether all are whole numbers below `count`."""
+    """Write y - first. Returns whether all results are integers in [0, count)."""
     cdef Py_ssize_t i, known = 0
     cdef double number
     cdef uint64_t place, least = <uint64_t> <int64_t> first, classes = <uint64_t> count
@@ -97,19 +98,19 @@ cdef bint are_told_apart(cnp.ndarray labels, double *first, double *last):
 
 
 def class_numbers(y, labels):
-    """Class numbers of labels, if they can be told without a search.
+    """Class numbers of labels, if they can be computed without a search.
 
     Parameters
     ----------
     y : ndarray of shape (n,)
     labels : ndarray of shape (n_classes,)
-        Sorted, each of them once.
+        Sorted and unique.
 
     Returns
     -------
     ndarray of shape (n,), float64, or None
-        None if a label is none of `labels`, or if `labels` are neither two numbers nor whole
-        numbers in a row; also for types of y that are rare.
+        None if an element of y is not in `labels`, or if `labels` are neither two numbers nor
+        consecutive integers; also for rare types of y.
     """
     cdef double first, last, count
     cdef Py_ssize_t n

@@ -6,7 +6,7 @@ from onlinekern.core.base.part cimport Part
 from onlinekern.core.learning.losses cimport Loss, hinge
 
 
-# Classes of one loss, and a sample of one of them.
+# The scores of a sample for all classes of a softmax loss.
 cdef struct Classes:
     const double *scores
     const double *lengths    # squared lengths of the sample, of each class
@@ -19,7 +19,7 @@ cdef class Rule(Part):
     cdef readonly bint second_order
     cdef bint solves                 # whether the class is the library's own: see `solves_hinge`
     cdef readonly bint uses_length   # whether a coefficient may depend on the squared length
-    cdef readonly bint continues     # whether `further` is asked where a weight is above 1
+    cdef readonly bint continues     # whether `further` is called for weights above 1
     cdef bint needs_length(self, double f, double y, double importance) noexcept nogil
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil
@@ -36,17 +36,17 @@ cdef class Rule(Part):
 
 
 cdef inline bint solves_hinge(Rule rule) noexcept nogil:
-    """Whether `solve` of the class may be called: of the library's own, and for the hinge."""
+    """Whether `Rule.solve` of the class may be called: a class of the library, and the hinge."""
     return rule.solves and rule.loss.hinge
 
 
 cdef inline double solved(Rule rule, bint hinged, double f, double y, double q, double beside,
                           int64_t t, double importance, double weight, double *coefficient,
                           double *contraction) noexcept nogil:
-    """Write what a rule makes of a sample, as `Rule.solve` says, and return the loss.
+    """Write coefficient and contraction of a sample, as `Rule.solve` does, and return the loss.
 
-    `hinged` is `solves_hinge(rule)`; `importance` is what the sampler gave. A step moves the score
-    by q + beside times its coefficient.
+    `hinged` is `solves_hinge(rule)`; `importance` is that of the sampler. A step moves the score by
+    q + beside times its coefficient.
     """
     cdef bint goes_on = weight > 1 and rule.continues
     cdef double own = importance if goes_on else importance * weight, loss, slope = 0
@@ -64,7 +64,7 @@ cdef inline double solved(Rule rule, bint hinged, double f, double y, double q, 
 
 cdef inline double travelled(Loss loss, double f, double y, double q, double size,
                              double coefficient) noexcept nogil:
-    """A coefficient, and that of many small steps behind it, each `size` times its own slope."""
+    """A coefficient, plus that of infinitely small steps after it, of total step size `size`."""
     if q <= 0:
         return coefficient + size * loss.slope(f, y)
     return coefficient + loss.travel(f + coefficient * q, y, min(size * q, DBL_MAX)) / q

@@ -1,14 +1,15 @@
 """Update rules: from a score to the coefficient of the sample, as pure scalar mathematics.
 
-A rule sees the score f and the target y of sample number t, and its squared length q, which is
-measured in the geometry of the space: kappa(x, x) for kernels. A rule knows nothing of kernels,
-support vectors or classes.
+A rule gets the score f and the target y of sample number t, and its squared length q in the
+geometry of the space, for example kappa(x, x) for kernels. A rule knows nothing of kernels, support
+vectors or classes.
 
-`coefficient` is what the sample is added to the model with. Its argument `importance` is > 0: the
-weight of the sample, divided by the probability with which the sampler let it update.
-`shrink(t)` is the factor on everything that was learnt before sample t. It applies whether or not
-the sample gets a coefficient.
-`contraction` is for rules of second order, whose space has a covariance S and q = x'Sx. With the
+`coefficient` is the coefficient with which the sample is added to the model. Its argument
+`importance`, > 0, is the weight of the sample divided by the probability with which the sampler
+accepts it.
+`shrink(t)` is the factor of everything learnt before sample t. It is applied whether or not the
+sample gets a coefficient.
+`contraction` is for second-order rules, whose space has a covariance S, and q = x'Sx. With the
 contraction b, S <- S - b (Sx)(Sx)'. See `second_order_rules`.
 Passive-Aggressive is the smallest update without a loss, bounded (PA-I) or softened (PA-II) by C.
 """
@@ -23,7 +24,7 @@ from onlinekern.core.learning.schedules cimport Schedule
 
 from onlinekern.core.learning.losses import PerceptronLoss
 
-# Of a batch. Products with a number of batches do not overflow.
+# Most rows of a batch: products with the number of batches do not overflow.
 cdef int64_t MOST_ROWS = 1 << 31
 
 
@@ -33,28 +34,28 @@ cdef class Rule(Part):
     Attributes
     ----------
     loss : Loss
-        The loss that is counted, and that the sampler and the update depend on.
+        The loss that is summed up, and that the sampler and the update depend on.
     second_order : bool
-        Whether `contraction` is ever other than 0.
+        Whether `contraction` may differ from 0.
     uses_length : bool
-        Whether a coefficient may depend on the squared length. True is always right; a rule that
-        sets it to False is spared the computation. A subclass of such a rule starts from True.
+        Whether a coefficient may depend on the squared length. True is always correct; False saves
+        its computation. It is not inherited: a subclass begins with True.
     continues : bool
-        Whether a sample of a weight w > 1 is a step of weight 1, after which `further` goes on. Of
-        other rules its importance is w times as large. A subclass starts from False.
+        Whether a sample of weight w > 1 is learnt by a step of weight 1, which `further` continues.
+        Otherwise its importance is multiplied by w. Not inherited: a subclass begins with False.
     """
 
     abstract = True
 
     def __cinit__(self, *args, **kwargs):
         self.uses_length = True
-        # A class of another package may inherit a `solve` and define another coefficient.
+        # A class of another package may inherit `solve` but define another `coefficient`.
         self.solves = type(self).__module__.startswith("onlinekern.core.")
 
     cdef bint needs_length(self, double f, double y, double importance) noexcept nogil:
         """Whether the coefficient at this score depends on the squared length.
 
-        True is always right; False, where there is no update, spares spaces the computation.
+        True is always correct; False, if there is no update, saves its computation.
         """
         return True
 
@@ -66,10 +67,10 @@ cdef class Rule(Part):
 
     cdef double further(self, double f, double y, double q, int64_t t, double more,
                         double coefficient) noexcept nogil:
-        """The coefficient of a sample that comes again, where its first step has this one.
+        """The coefficient of a sample of weight > 1, whose first step has this `coefficient`.
 
-        q is the whole length, by which a coefficient moves the score, with the intercept. `more` is
-        the importance of the rest, in small steps: they stop where there is no slope.
+        The rest of its importance, `more`, is applied in infinitely small steps, which stop where
+        the slope is 0. q includes the intercept: a coefficient c moves the score by q c.
         """
         return coefficient
 
@@ -81,10 +82,10 @@ cdef class Rule(Part):
 
     cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
                     double importance, double *coefficient, double *contraction) noexcept nogil:
-        """Write the coefficient and, of rules of second order, the contraction.
+        """Write the coefficient and, for second-order rules, the contraction.
 
-        Classes define it for the hinge, whose loss and slope they are given, without calls. The
-        numbers are those of the calls.
+        Classes of the library override it for the hinge, with its loss and slope as arguments, to
+        save virtual calls. The results are the same bits.
         """
         if self.second_order:
             contraction[0] = self.contraction(f, y, q, importance)
@@ -92,11 +93,11 @@ cdef class Rule(Part):
 
     cdef void solve_classes(self, const Classes *classes, int64_t t, double importance,
                             double *coefficients, double *contractions) noexcept nogil:
-        """Write coefficients and contractions of all classes, which have one loss together.
+        """Write coefficients and contractions of all classes for the softmax loss.
 
-        The loss is -log p_label, with p the softmax of the scores. To class k it is a scalar
-        problem of the logistic loss, of the score over those of the others (`log_odds`): the slope
-        there is that of the whole loss. Each is solved as if the others stood still.
+        The loss is -log p_label, with p the softmax of the scores. As a function of the score of
+        class k it is a logistic loss of `log_odds`, with the same slope. Each of these scalar
+        problems is solved with the other scores fixed.
         """
         cdef Py_ssize_t k
         cdef double f, y, length, total = log_sum(classes.scores, classes.n)
@@ -109,7 +110,7 @@ cdef class Rule(Part):
             coefficients[k] = self.coefficient(f, y, length, t, importance)
 
     cdef double shrink(self, int64_t t) noexcept nogil:
-        """The factor on everything that was learnt before sample t."""
+        """The factor of everything that was learnt before sample t."""
         return 1
 
     cdef bint shrinks_ever(self):

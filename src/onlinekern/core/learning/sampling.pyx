@@ -15,8 +15,8 @@ from onlinekern.core.learning.losses cimport Loss
 
 cdef inline double accept(double probability, Generator rng, double *uniform) noexcept nogil:
     """1/p with probability p, else 0."""
-    # Draw even where the probability is 0: a repeated row has a loss of 0 but for rounding, and
-    # rounding must not decide which numbers the later samples get.
+    # Draw even if the probability is 0. The loss of a repeated row may be 0 or a rounding error,
+    # which must not change the random numbers of later samples.
     if uniform[0] < 0:
         uniform[0] = rng.uniform()
     return 1 / probability if uniform[0] < probability else 0
@@ -28,7 +28,7 @@ cdef class Sampler(Part):
     Attributes
     ----------
     always : bool
-        Whether it is this one: the importance is 1, without a call.
+        Whether it is this class: the importance is then 1, without a virtual call.
     """
 
     def __cinit__(self, *args, **kwargs):
