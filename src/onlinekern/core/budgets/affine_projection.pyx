@@ -1,13 +1,13 @@
-"""Kernel affine projection: each step looks at the last samples together (Liu and Principe 2008).
+"""Kernel affine projection: a step uses the errors of the last K samples (Liu and Principe 2008).
 
 Every sample becomes a support vector. Let G be the Gram matrix of the last K samples, and e their
 errors under the present function. A step changes their K coefficients by eta e (KAPA-1), or by
-eta (G + reg I)^-1 e (KAPA-2). The scores of the last samples are kept up to date, so that a step
-takes time K^2 and no kernel values but those of the new sample.
+eta (G + reg I)^-1 e (KAPA-2). The scores of the last samples are updated with each step, so a step
+takes time K^2 and needs only the kernel values of the new sample.
 
-When there is a support vector too many, the sample that is no longer among the last ones leaves: it
-is projected onto the support vector that is nearest in the feature space, of the largest
-kappa_lr^2 / kappa_rr. Several targets share all of this but errors and steps.
+If the budget is exceeded, the sample l that has just dropped out of the last K is removed: it is
+projected onto the support vector r nearest in feature space, with the largest
+kappa_lr^2 / kappa_rr. Several targets differ only in errors and steps.
 """
 from libc.math cimport fabs
 from libc.stdlib cimport free

@@ -12,9 +12,9 @@ from onlinekern.core.kernels.support_set cimport SupportSet
 
 
 cdef class OldestEviction(Bounded):
-    """Evict the support vector that came in first.
+    """Evict the support vector that was added first.
 
-    It leaves the average of the models too, see `Coefficients.clear`.
+    It is removed from the average of the models too, see `Coefficients.clear`.
 
     Parameters
     ----------

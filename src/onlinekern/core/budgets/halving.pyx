@@ -1,15 +1,16 @@
-"""Ahpatron: half of a full set leaves at once, and is projected onto those who stay.
+"""Ahpatron: half of a full set is evicted at once, and projected onto the other half.
 
-Liao, Li, Liao, Hu and Dang (2024). The support vectors of the smaller coefficients leave. With K_11
-the Gram matrix of those who stay, and K_12 their kernel values with those who leave,
+Liao, Li, Liao, Hu and Dang (2024). The support vectors with the smaller coefficients are evicted.
+Let K_11 be the Gram matrix of those that stay, and K_12 their kernel values with the evicted ones:
 
     a_1 <- a_1 + theta,    theta = (K_11 + ridge I)^-1 K_12 a_2.
 
-f then gets the norm that it had, and takes the step of the sample. Whenever it is longer than the
-radius, it is scaled down to it. With K outputs, norms are those of the K functions together.
+f is then scaled to the norm that it had before, and the step of the sample is made. Whenever the
+norm of f exceeds the radius, f is scaled down to it. With K outputs, norms are those of the K
+functions together.
 
-f(s) = K_11 a_1 + K_12 a_2 at those who stay, so the squared norm of the projection is
-(a_1 + theta)'(f(s) - ridge theta): K_11 is needed by its factor alone.
+At the support vectors that stay, f(s) = K_11 a_1 + K_12 a_2. So the squared norm of the projection
+is (a_1 + theta)'(f(s) - ridge theta), and only the Cholesky factor of K_11 is needed.
 """
 from libc.math cimport INFINITY, sqrt
 from libc.stdlib cimport free
@@ -20,7 +21,7 @@ from onlinekern.core.base.vector cimport aligned_resize, finite, ops_for, whole_
 from onlinekern.core.budgets.policy cimport Bounded, Budget, bound_of
 from onlinekern.core.linalg.cholesky cimport Cholesky
 
-# That of the authors' program.
+# The ridge of the authors' program.
 cdef double RIDGE = 5e-4
 
 
@@ -126,7 +127,8 @@ cdef class Halving(Bounded):
         return self.scale_to(before)
 
     cdef Status choose(self) noexcept nogil:
-        """Mark who leaves by an infinite size: the smallest, the oldest of equals."""
+        """Mark the evicted support vectors by an infinite size: the smallest, oldest first on ties.
+        """
         cdef Py_ssize_t slot, n = self.support.n, length = whole_panels(n)
         cdef Py_ssize_t leaving = self.support.count() - self.max_support // 2
         if self.make_room((3 + 2 * self.support.n_outputs) * length) < 0 \
@@ -145,7 +147,7 @@ cdef class Halving(Bounded):
         return OK
 
     cdef Status read(self, Py_ssize_t slot) noexcept nogil:
-        """Take one who stays into the factor, the values and the goals. Returns a status."""
+        """Add a support vector that stays to factor, values and goals. Returns a status."""
         cdef Py_ssize_t j, k, m = 0, n = self.support.n, length = whole_panels(n)
         cdef double term, value, goal, scale = self.support.coefficients.average.scale
         cdef const char *g = self.support.kernel_row(slot)

@@ -1,8 +1,8 @@
-"""Budget policies: what happens to a sample that is to become a support vector.
+"""Budget policies: how a sample becomes a support vector, and which others make room for it.
 
-A policy belongs to one support set. It changes the set through the set's own methods, which keep
-the look-ahead window true: a policy need not know that there is a window. What a policy learns
-beside the support set is its own: it survives copies and pickles, and is undone when a call fails.
+A policy belongs to one support set. It changes the set only by methods of the set, which keep the
+look-ahead window true, so a policy need not know the window. A policy may learn a state of its own,
+which is copied, pickled and undone like the rest of the model.
 """
 from libc.stdlib cimport free
 from libc.string cimport memcpy
@@ -16,7 +16,7 @@ from onlinekern.core.kernels.support_set cimport SupportSet
 
 import numpy as np
 
-# Sizes of so many numbers in bytes do not overflow.
+# Largest size of a set: sizes in bytes do not overflow.
 cdef Py_ssize_t MOST_SUPPORT = 1 << 56
 
 
@@ -26,8 +26,8 @@ cdef class Budget(Component):
     A subclass overrides `admit`. If it needs memory of the size of the set, it overrides `prepare`.
     If it learns anything, it overrides `get_learnt`, `set_learnt`, `checkpoint` and `rollback`.
 
-    A copy, or what a pickle gives, is not attached to a support set. It takes over its state when
-    it is attached to the copy of the set that the original had.
+    A copied or unpickled policy is not attached to a support set. It restores its state when it is
+    attached to the copy of the original's set.
 
     Attributes
     ----------

@@ -3,8 +3,8 @@
 Orabona, Keshet and Caputo (2009). With d* = K^-1 k_t, the projection of sample t has the squared
 length k_t'd*. Its distance delta from the sample satisfies delta^2 = kappa_tt - k_t'd*.
 
-d* is W'W k_t with W the inverse Cholesky factor. Labels tell which of the coming samples are likely
-to be learnt, and these are solved together (`linalg.solve_ahead`).
+d* is W'W k_t with W the inverse Cholesky factor. The labels of the open block show which coming
+samples will probably be learnt; these are solved together (`linalg.solve_ahead`).
 """
 from libc.math cimport INFINITY, fabs, log, sqrt
 from libc.stdint cimport int64_t
@@ -22,14 +22,14 @@ from onlinekern.core.linalg.solve_ahead cimport GROUP, PLACES, SolveAhead
 
 from onlinekern.core.learning.losses import LOSSES
 
-# From so many support vectors on, coming samples are solved too. Below, looking for them costs
-# more than it saves.
+# From this many support vectors on, coming samples are solved ahead. With fewer, choosing them
+# costs more than it saves.
 cdef Py_ssize_t LEAST_AHEAD = 128
-# The inverse factor of a full set is rounded to float where kernel values are float and every
-# support vector is at least that far from the span of the others. Then what a projection adds to
-# any score is off by less than 5e-6, and the coefficients by no more than about four times what the
-# rounding of kernel values does to them. These errors do not add up: with the inverse H + E instead
-# of H, they are E times the sum of all k, as the coefficients are H times it.
+# The inverse factor of a full set is rounded to float if kernel values are float and every support
+# vector is at least FAR from the span of the others. The effect of a projection on any score then
+# has an error below 5e-6, and the coefficients one of at most about four times that caused by the
+# rounding of kernel values. The errors do not accumulate: with the inverse H + E instead of H, the
+# coefficients are (H + E) times the sum of all k.
 cdef double FAR = 0.03
 
 

@@ -93,11 +93,11 @@ cdef class Quantise(Bounded):
 
 
 cdef class NearestWhenFull(OldestEviction):
-    """Add samples until the set is full; then the nearest support vector takes their steps.
+    """Add samples until the set is full; then add their steps to the nearest support vector.
 
-    The coefficients a of a sample become those of its projection, a kappa(x, s) / kappa(s, s), so
-    that the model goes on learning and follows corrections. A sample that is far from all support
-    vectors takes the place of the oldest one.
+    The coefficients a of a sample are projected onto that support vector s, as
+    a kappa(x, s) / kappa(s, s), so the model goes on learning. A sample that is far from all
+    support vectors replaces the oldest one.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
 """Kernel recursive least squares over a window, and on a budget.
 
 The function interpolates values v at its support vectors: f(x) = k(x)'H v, where H = (K + R)^-1 is
-the inverse Gram matrix with the ridges R. A sample enters H and v; when there is a support vector
-too many, one leaves both; then the coefficients are H v. Each takes time size^2, but H v follows
-from what it was before.
+the inverse Gram matrix with the ridges R. A sample is added to H and v; if the budget is exceeded,
+a support vector is removed from both. The coefficients are then H v, which is updated instead of
+computed anew. Each of these steps takes time size^2.
 
-Several targets share H: each has values and coefficients of its own. Who leaves is missed least by
-all of them together.
+Several targets share H; each has its own values and coefficients. The support vector to remove is
+chosen by all of them together.
 
 In `SlidingWindow` (Van Vaerenbergh, Via and Santamaria 2006) and `FixedBudget` (Van Vaerenbergh,
 Santamaria, Liu and Principe 2010), v are the targets, and the ridge is that of the regularised
@@ -113,7 +113,7 @@ cdef class RecursivePolicy(InverseGramPolicy):
         return sqrt(square)
 
     cdef Py_ssize_t least_useful(self) noexcept nogil:
-        """The slot whose value the others miss the least: |alpha_r| / H_rr; the oldest of equals.
+        """The slot that the others predict best: least error |alpha_r| / H_rr; the oldest on ties.
         """
         cdef Py_ssize_t slot
         for slot in range(self.support.n):

@@ -10,10 +10,10 @@ It becomes a support vector, p = [h; v] is its covariance with all of them, and
 
     mu <- [mu; q'mu] + p e / (v + s),     S <- [S h; h' v] - p p' / (v + s).
 
-Where g is hardly more than the jitter, the sample is in the span of the support vectors: they alone
-are updated. Before each sample the past is forgotten, back to the prior,
-mu <- sqrt(lambda) mu, S <- lambda S + (1 - lambda) (K + jitter I), or by uncertainty,
-S <- S / lambda. The function is k(x)'Q mu, so that the coefficients are Q mu.
+If g is hardly more than the jitter, the sample is in the span of the support vectors, and only mu
+and S at these are updated. Before each sample the past is forgotten: back to the prior, with
+mu <- sqrt(lambda) mu, S <- lambda S + (1 - lambda) (K + jitter I); or by uncertainty, with
+S <- S / lambda. The function is k(x)'Q mu, so the coefficients are Q mu.
 
 Variances are in units of the signal's: its power is the mean of e^2 / (v + s), with the same
 forgetting. Several targets share S and Q; each has a mean and a power of its own.
@@ -41,15 +41,15 @@ cdef double JITTER = 1e-6
 cdef double JITTER_OF_FLOAT32 = 1e-5
 # g above this many times the jitter makes a sample new.
 cdef double LEAST_NOVELTY = 2
-# Forgetting by uncertainty stops where a variance is so many times that of the prior: without the
-# bound, a direction that no sample excites overflows in the end.
+# Forgetting by uncertainty stops when a variance reaches this many times that of the prior. Without
+# the bound, the variance in a direction without samples would overflow in the end.
 cdef double MOST_UNCERTAIN = 1e6
 # Rows of which variances are computed together.
 cdef Py_ssize_t ROWS = 64
 
 
 cdef class Tracker(RecursivePolicy):
-    """Add every new sample; when the budget is exceeded, remove what the others miss the least.
+    """Add every new sample; over budget, remove the support vector that the others predict best.
 
     Parameters
     ----------

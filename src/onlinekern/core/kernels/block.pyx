@@ -36,8 +36,8 @@ from onlinekern.core.samples.sparse_rows cimport (
 
 # Up to this norm term, the exponent of an expanded l1 distance is off by no more than about 1.
 cdef double MOST_SIFTED = 2.0 ** 19
-# Up to so many times ||x||^2 from which on rows are exact, their distances have products in double:
-# the exponent is then off by some 2^-29 for each feature.
+# Rows are exact from some ||x||^2 on. Up to MOST_WIDE times that, their distances use products in
+# double: the exponent then has an error of about 2^-29 for each feature.
 cdef double MOST_WIDE = 2.0 ** 18
 
 

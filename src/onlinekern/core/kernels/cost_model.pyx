@@ -71,18 +71,17 @@ cdef Constants costs = {
     # groups of rows are multiplied together.
     "tile_bytes": 1 << 17,
     "tile_rows": 24,
-    # So many rows share one trip of the support vectors from memory. Of samples that are learnt,
-    # each multiplies those before it: that is to stay below a percent.
+    # Rows for which the support vectors are loaded from memory once. Each sample that is learnt is
+    # also multiplied with those before it in the block, which must cost less than a percent.
     "rows_together": 512,
     "least_slots": 128,
     # Coefficients of this size do not stay in the nearer caches from one row to the next.
     "coefficient_bytes": 1 << 19,
-    # Of so many coefficient vectors, the unfinished dots with the rows of a tile come from further
-    # away than the tile. Fewer and larger tiles, four times as large and of whole panels of rows,
-    # cost less.
+    # With this many coefficient vectors, the partial dot products of a tile do not fit into its
+    # cache. Fewer tiles, four times as large and of whole panels of rows, cost less.
     "many_vectors": 64,
-    # A listed coefficient costs a score as much as about five of an array, and each output as a
-    # hundred.
+    # In a score, a listed coefficient costs about as much as five of an array, an output as much as
+    # a hundred.
     "least_per_entry": 16.0,
 }
 

@@ -1,12 +1,12 @@
 """Scores of rows of many kernel values, strip by strip.
 
-A strip is a part of the support vectors whose kernel values with a sample, and the coefficients
-beside them, fit into the nearest cache. There its products become kernel values, and these are
-multiplied with the coefficients, before the next strip is touched. The pieces of a dot add up to
-the bits of the whole (see vector.h).
+A strip is a range of support vectors, chosen so that their kernel values with a sample and their
+coefficients fit into the nearest cache. The products of a strip are converted to kernel values and
+multiplied with the coefficients before the next strip. The partial dot products add up to the same
+bits as the whole one (see vector.h).
 
-A tile is the strips of several samples. The support vectors come from memory once for all tiles
-beside one another, and their kernel values never leave the level-2 cache.
+A tile is the strips of several samples. The support vectors are loaded from memory once for several
+tiles, and kernel values never leave the level-2 cache.
 """
 from libc.string cimport memcpy
 

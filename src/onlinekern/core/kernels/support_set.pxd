@@ -21,8 +21,8 @@ cdef class SupportSet:
     cdef readonly Py_ssize_t n, capacity      # slots ever used, and slots in all
     cdef readonly Py_ssize_t n_outputs, itemsize
     cdef readonly bint sparse
-    # In blocks with which they stay so few slots, nobody asks for kernel values of coming samples,
-    # only for their scores.
+    # While there are at most this many slots, only scores of coming samples are needed, no kernel
+    # values: the window may hold partial scores.
     cdef Py_ssize_t most_unasked
     cdef char *norm_terms        # of the support vectors, see kernels
     cdef Journal old_norm_terms  # of the slots that are overwritten

@@ -39,7 +39,7 @@ from onlinekern.core.kernels.slots import SLOT_FIELDS
 SET_FIELDS = ("rows", "terms", *SLOT_FIELDS, *FIELDS)
 # Sparse and dense rows sum their norms in another order; the sums differ by far less.
 cdef double TERM_ERROR = 1e-4
-# Memory grows by half, but by no more than so many support vectors: a call pays for those.
+# Memory grows by half, but by at most this many support vectors, to bound the cost for one call.
 cdef Py_ssize_t MOST_MORE = 2048
 
 

@@ -3,15 +3,14 @@
 Invariants (what makes look-ahead exact):
 1. For every sample i of the open block that is still to come and every occupied slot r,
    values[i, r] = kappa(x_i, s_r), bit for bit what a window of one sample would hold.
-2. Whoever changes a support vector repairs its column. A free slot keeps its former vector and a
-   finite column until it is taken again; its coefficients are 0.
-   A row holds products until it is asked for: `row` makes kernel values of them, which are then in
-   the nearest cache for their score. The same function of the same numbers gives the same bits at
-   any time.
-3. No score is kept. A score is the dot product of a row of values with the coefficients, made when
-   the sample's turn comes. So a change of coefficients never touches the window.
+2. A method that changes a support vector repairs its column. A free slot keeps its former vector
+   and a finite column until it is used again; its coefficients are 0.
+   A row holds products until `row` converts them to kernel values, just before the score: they are
+   then in the nearest cache. The conversion gives the same bits at any time.
+3. No score is kept. A score is the dot product of a row of values with the coefficients, computed
+   when the sample's turn comes. So a change of coefficients never touches the window.
 
-Large sets whose kernel values nobody asks for are an exception (see strips): then the columns begin
+Large sets whose kernel values are not needed are an exception (see strips): then the columns begin
 with slot `first`, and `sums` hold the part of each score that belongs to the slots before it.
 """
 from libc.stdlib cimport free

@@ -1,7 +1,7 @@
 """Rows of raw memory, of single or double precision, as arrays of doubles and back.
 
-What of a square matrix can be made again from the rest is not in pickles and files: the columns are
-taken in panels, each from its first diagonal element down, in one axis.
+Pickles and files omit the part of a square matrix that follows from the rest: they hold panels of
+columns, each from its first diagonal element down, in one axis.
 """
 import numpy as np
 
@@ -27,7 +27,7 @@ cdef object rows_as_doubles(const void *values, Py_ssize_t n, Py_ssize_t stride,
 
 cdef int write_rows(const double[:, ::1] array, void *values, Py_ssize_t stride,
                     Py_ssize_t itemsize) except -1:
-    """The other way round."""
+    """Write an array of doubles to raw rows, `stride` apart."""
     cdef Py_ssize_t i, j
     for i in range(array.shape[0]):
         for j in range(array.shape[1]):
@@ -39,21 +39,22 @@ cdef int write_rows(const double[:, ::1] array, void *values, Py_ssize_t stride,
 
 
 cdef object packed(object matrix, Py_ssize_t width):
-    """The panels of a square matrix, on and below the diagonal, in one axis."""
+    """The panels of `width` columns of a square matrix, from the diagonal down, in one axis."""
     parts = [matrix[p:, p:p + width].ravel() for p in range(0, len(matrix), width)]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=matrix.dtype)
 
 
 cdef object widened(object array):
-    """Single precision as double; everything else as it is."""
+    """Convert a float32 array to float64; return anything else unchanged."""
     single = isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.itemsize == 4
     return array.astype(np.float64) if single else array
 
 
 def unpacked(str name not None, values, Py_ssize_t n, Py_ssize_t width, bint mirrored=True):
-    """The matrix of n x n doubles whose panels of so many columns were packed.
+    """The n x n matrix of doubles from the panels of `packed`, of `width` columns.
 
-    Above the panels it is its own mirror image, or 0. A matrix that is whole stays as it is.
+    Above the panels it is symmetric, or 0 if not `mirrored`. A matrix that is not packed is
+    returned as it is.
     """
     cdef Py_ssize_t p, end, first = 0
     if np.ndim(values) == 2:

@@ -1,20 +1,21 @@
-"""InverseGram: the inverse H = (K + R)^-1 of a Gram matrix whose rows come and go.
+"""InverseGram: the inverse H = (K + R)^-1 of a Gram matrix to which rows are added and removed.
 
-R is diagonal: a ridge r for each row. A row is known by its slot. With u = H k and the pivot
+R is diagonal, with a ridge r for each row. A row has a slot. With u = H k and the pivot
 s = kappa + r - k'u, adding a row borders the inverse, and removing row r deflates it:
 
     H <- H + w w'/s,  w = [u; -1],          H <- H - h h'/H_rr,  h = H_r.
 
-Both cost size^2. In exact numbers r <= s, hence 0 < H_ii <= 1/r, whatever the rows.
+Both cost size^2. In exact arithmetic r <= s, hence 0 < H_ii <= 1/r, for any rows.
 
-Either is one term that changes all of H, which comes from far in the memory. So the last terms are
-kept beside the matrix, and `room` of them are folded in with one product. Until then, a product
-with H is one with the matrix, of which half is read, and one with each term.
+Each update is a rank-one term that would change all of H, which does not fit into the caches. So
+the last terms are stored beside the matrix, and `room` of them are added to it by one matrix
+product. Until then, a product with H is one with the matrix, of which half is read, plus one with
+each term.
 
-Rounding errors grow with the number of updates, the faster the more near-duplicates there are. So
-the inverse is computed afresh after 2 size updates, which costs about half an update each, or when
-a pivot leaves its bounds. `needs_refresh` then holds: the owner of the kernel values writes them
-with `fresh_row` and calls `invert`.
+Rounding errors grow with the number of updates, and faster with near-duplicates. So the inverse is
+recomputed after 2 size updates, which costs about half an update each, or if a pivot is outside its
+bounds. `needs_refresh` is then True: the owner of the kernel values writes them with `fresh_row`
+and calls `invert`.
 """
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
@@ -28,20 +29,20 @@ from onlinekern.core.base.state cimport (
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
 
-# Updates between two fresh inverses, at least. A fresh one costs about size^3.
+# Least number of updates before the inverse is recomputed, which costs about size^3.
 cdef Py_ssize_t LEAST_PERIOD = 64
-# A pivot is at least the ridge. Below this part of it, the inverse needs a refresh.
+# In exact arithmetic a pivot is at least the ridge. Below this part of it, recompute the inverse.
 cdef double LEAST_PIVOT = 0.5
-# Added to the diagonal, relative to it, of a matrix that is not positive definite; ten times more
-# at each attempt. The last attempt takes the diagonal alone.
+# If a matrix is not positive definite, this share of its diagonal is added to it, ten times more at
+# each attempt. The last attempt inverts the diagonal only.
 cdef double LEAST_EXTRA = 1e-12
 cdef int ATTEMPTS = 17
 INVERSE_FIELDS = ("inverse", "diagonal", "n_updates", "broken", "pending")
-# Above this, the sizes of a matrix in bytes would overflow before its memory is asked for.
+# With more slots, the size of the matrix in bytes would overflow.
 cdef Py_ssize_t MOST_SLOTS = 1 << 56
-# Terms that are folded in together: one for so many slots, and how many at most.
+# Terms that are added to the matrix together: one per SLOTS_A_TERM slots, at most MOST_TERMS.
 cdef Py_ssize_t SLOTS_A_TERM = 32, MOST_TERMS = 32
-# Rows that a fold handles together: whole groups of those that a product is fastest with, and few
+# Rows of a block in that product: a multiple of the group that products are fastest with, and few
 # enough for a panel of them to stay in the nearest cache.
 cdef Py_ssize_t FOLDED_ROWS = 48
 

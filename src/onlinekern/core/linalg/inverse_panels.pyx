@@ -1,14 +1,15 @@
-"""InversePanels: W = L^-1 of a growing Cholesky factor, in panels that many rows share.
+"""InversePanels: W = L^-1 of a growing Cholesky factor, in panels for products with several rows.
 
-With K + jitter I = L L', h = W k and d = W'h are what two triangular solves give: h = L^-1 k and
-d = (K + jitter I)^-1 k. As products they read each panel once for several k. A row h', p that is
-appended to L appends the row -d'/p, 1/p to W, with the d that belongs to h.
+With K + jitter I = L L', h = W k = L^-1 k and d = W'h = (K + jitter I)^-1 k. Computed by products
+instead of triangular solves, each panel is read once for several k. If the row h', p is appended to
+L, the row -d'/p, 1/p is appended to W, with the d that belongs to h.
 
-Every h_r adds up the columns of row r, every d_j the rows of column j, in ascending order in one
-accumulator. So what was computed before rows were appended is a beginning of what it is after.
+Every h_r sums over the columns of row r, every d_j over the rows of column j, in ascending order in
+one accumulator. So results for fewer rows can be extended when rows are appended, with the same
+bits.
 
-Rows of W are lanes in `lower` and features in `upper`. Both leave out what is 0, but for the panels
-on the diagonal.
+Rows of W are lanes in `lower` and features in `upper`. Both omit zeros, except in the panels on the
+diagonal.
 """
 from libc.math cimport INFINITY, sqrt
 from libc.stdlib cimport free

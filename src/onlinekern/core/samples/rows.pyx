@@ -1,9 +1,9 @@
 """Rows: a view of samples as plain pointers, dense (C order) or CSR, float32 or float64.
 
-Built at the boundary from arrays whose numbers the Python side has validated; read-only and
-memory-mapped arrays are fine, nothing is written. What pointers rely on is checked here, on every
-way in: alignment, and that the indices of a CSR matrix stay within its arrays and columns. A
-`Samples` object owns the arrays that its `rows` point into.
+It is made from arrays whose numbers the Python side has validated. Arrays may be read-only or
+memory-mapped: nothing is written. Everything that makes pointers safe is checked here: alignment,
+and that the indices of a CSR matrix are within its arrays and columns. A `Samples` object owns the
+arrays that its `rows` point into.
 """
 cimport numpy as cnp
 from cython cimport floating
@@ -19,13 +19,13 @@ from onlinekern.core.base.vector cimport (
 
 cnp.import_array()
 
-# A 32-bit index can name so many.
+# Most elements that a 32-bit index can address.
 cdef Py_ssize_t MOST_INDICES = 2147483647
 
 cdef object CSR_MATRIX = sp.csr_matrix
 cdef object CSR_ARRAY = sp.csr_array
 
-# `pack` skips blocks of so many elements when all of them are 0.
+# `pack` skips blocks of this many elements if all are 0.
 cdef enum: BLOCK = 64
 
 
@@ -131,8 +131,8 @@ cdef object fault_of(object columns, object starts, Py_ssize_t stored, Py_ssize_
 cdef Samples csr_samples(object X):
     """Rows of a CSR matrix whose indices are checked, columns ascending in each row.
 
-    What the matrix says of itself (`has_canonical_format`) is not relied on: columns in another
-    order are sorted and duplicates added up, in a copy. Costs O(rows + stored elements), at the
+    The flag `has_canonical_format` of the matrix is not trusted. If columns are not sorted, or have
+    duplicates, a copy is sorted and duplicates are summed. Costs O(rows + stored elements), at the
     speed of memory.
 
     Raises
@@ -260,7 +260,7 @@ cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) exce
 cdef int check_finite(const Rows *rows, Py_ssize_t count, bint missing=False) except -1:
     """Raise ValueError unless the first `count` elements are finite, and so is their sum.
 
-    NaN stands for a value that is missing, if one may be.
+    With `missing`, NaN is allowed as a missing value.
     """
     cdef double square, absolute, x
     cdef Py_ssize_t j

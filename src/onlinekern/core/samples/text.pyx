@@ -1,10 +1,10 @@
 """LIBSVM text: lines of ``label [qid:n] index:value ...`` as the arrays of a CSR matrix.
 
-Numbers are the doubles nearest to what is written. Many have at most 15 digits and a small power
-of ten: then the digits and the power are exact, and so is the rounding of one product or quotient
-(W. D. Clinger, 1990). Of up to 19 digits, the product with the first 128 bits of the power of five
-tells the nearest double, or that it does not (D. Lemire, 2021). What is left is Python's to
-convert.
+Numbers are parsed to the nearest double. With at most 15 digits and a small power of ten, digits
+and power are exact, so one product or quotient is rounded correctly (W. D. Clinger, 1990). With up
+to 19 digits, the product with the first 128 bits of the power of five gives the nearest double in
+nearly all cases, and detects the others (D. Lemire, 2021). These, and longer numbers, are converted
+by Python.
 """
 from cpython.bytes cimport PyBytes_AS_STRING
 from libc.math cimport isfinite, ldexp
@@ -73,7 +73,8 @@ cdef inline uint64_t multiplied(uint64_t a, uint64_t b, uint64_t *low) noexcept 
 
 
 cdef bint nearest(uint64_t digits, int exponent, double *value) noexcept nogil:
-    """Compute the double nearest to digits times a power of ten; False if this does not tell it."""
+    """Compute the double nearest to digits times a power of ten. Returns False if it is undecided.
+    """
     cdef uint64_t low, high, more, rest, mantissa
     cdef int shift = 0, top
     if digits == 0 or not -WIDEST <= exponent <= WIDEST:
