@@ -38,6 +38,9 @@ AT_BORDER, FOR_ONE = 10.0, 50.0
 # Of several classes, targets of n samples have (PRIOR / (n + PRIOR))^2 of the shares of all:
 # a third of 12, a thousandth of 512. As in Platt's targets, nothing is certain.
 PRIOR = 16.0
+# Of several classes, score s of n counts ((s + PRIOR) / (n + PRIOR))^(1 - n / FULL): of few scores,
+# the first ones are of a model that had learnt next to nothing.
+FULL = 512
 # Of n scores, which reach back so many times as far, no probability is certain to more than
 # 1 / (REACH n + 2) before the logarithm.
 REACH = 4
@@ -137,11 +140,16 @@ def calibration_of(model: Any, floor: float = 0.0) -> Calibration | SoftmaxCalib
 
 
 def calibrated(rows: Floats, floor: float = 0.0) -> Calibration | SoftmaxCalibration:
-    """Return the calibration for rows of scores, class number and weight (`RecentScores.rows`)."""
+    """Return the calibration for rows of scores, class number and weight (`RecentScores.rows`).
+
+    As long as they are fewer than `FULL`, they are in the order in which they came.
+    """
     n_samples, n_outputs = len(rows), rows.shape[1] - 2
     scores, labels, weights = rows[:, :n_outputs], rows[:, n_outputs], rows[:, n_outputs + 1]
     scores = logits_of(scores, floor)
     most = log1p(REACH * n_samples)
+    if n_outputs > 1:
+        weights = weights * counting(n_samples)
     if n_samples > 0:
         # Divided by a power of two, their sum is finite.
         weights = np.ldexp(weights, -np.frexp(weights.max())[1])
@@ -155,6 +163,13 @@ def calibrated(rows: Floats, floor: float = 0.0) -> Calibration | SoftmaxCalibra
         for here in [(scores[:, 0] > 0) == is_above]
     )
     return Calibration(below, above, 0.0 - down, up, most, n_samples, floor)
+
+
+def counting(n: int) -> Floats:
+    """Return how much each of the first n scores of a stream counts, in their order."""
+    places: Floats = np.arange(1.0, n + 1)
+    shares: Floats = (places + PRIOR) / (n + PRIOR)
+    return np.power(shares, max(0.0, 1 - n / FULL))
 
 
 def logits_of(scores: Floats, floor: float) -> Floats:

@@ -32,8 +32,14 @@ def side(sizes, right, weights, n_samples):
 
 
 def softmax(scores, labels, weights, prior=16.0):
-    """Return slopes, offset of the winner, and offsets of the others, of several classes."""
+    """Return slopes, offset of the winner, and offsets of the others, of several classes.
+
+    The samples are in the order in which they came.
+    """
     n, n_classes = scores.shape
+    fading = max(0.0, 1 - n / 512)
+    weights = [weights[i] * ((i + 1 + prior) / (n + prior)) ** fading for i in range(n)]
+    weights = np.array(weights) / np.mean(weights)
     shares = np.array([(weights * (labels == k)).sum() + 1 for k in range(n_classes)])
     shares /= shares.sum()
     rarity = np.log(shares / shares.max())

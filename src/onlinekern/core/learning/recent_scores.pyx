@@ -46,7 +46,10 @@ cdef class RecentScores:
         self.noted = self.saved_noted
 
     def rows(self):
-        """A row for each sample: scores, class number, weight. The order is that of the ring."""
+        """A row for each sample: scores, class number, weight.
+
+        The order is that of the ring, which is the order in which the first 512 came.
+        """
         return self.ring.to_array()[:self.held()]
 
     def replace(self, scores, labels, weights):
