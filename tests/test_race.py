@@ -344,6 +344,10 @@ def test_words_of_many_classes_have_linear_weights():
     with pytest.warns(UserWarning, match="only expert takes some 15 megabytes"):
         model.partial_fit(X, np.arange(400) % 30, classes=np.arange(30))
     assert [type(one.rule).__name__ for one in model._model.experts] == ["ScaledPassiveAggressive1"]
+    late = StreamClassifier(memory_budget=8, random_state=0)
+    with pytest.warns(UserWarning, match=r"left the race|only expert takes"):
+        late.partial_fit(X, np.arange(400) % 30)
+    assert [type(one.rule).__name__ for one in late._model.experts] == ["ScaledPassiveAggressive1"]
 
 
 def test_a_softmax_needs_an_output_for_each_class():
@@ -1032,24 +1036,28 @@ def test_targets_of_sparse_rows_have_passive_aggressive_steps(d, tmp_path):
 @pytest.mark.parametrize(
     ("race", "version", "later"),
     [
-        (StreamRegressor, 2, ["linear PA-I"]),
-        (StreamClassifier, 1, ["linear AROW"]),
-        (StreamClassifier, 2, ["linear AROW", "linear gradient descent"]),
+        (StreamRegressor, 3, ["linear PA-I"]),
+        (StreamClassifier, 1, ["linear logistic regression"]),
+        (StreamClassifier, 2, ["linear AROW"]),
+        (StreamClassifier, 3, ["linear AROW", "linear gradient descent"]),
     ],
 )
 def test_races_of_former_versions_have_their_report(
     race, version, later, monkeypatch, tmp_path, capsys
 ):
+    known = {}
     X = sp.random(200, 300, 0.05, format="csr", random_state=0)
     y = np.asarray(X.sum(axis=1)).ravel()
     if race is StreamClassifier:
-        X, y, _ = drifting(400, classes=2)
+        X, y, _ = drifting(400, classes=24 if version == 1 else 2)
+        known = {"classes": np.unique(y)}
     time = 15.0 if race is StreamRegressor else 100.0
     with monkeypatch.context() as former:
         former.setattr(stream, "ladder", lambda *given: [*former_versions(ladder(*given))][version])
-        model = race(time_budget=time).partial_fit(X, y)
+        model = race(time_budget=time).partial_fit(X, y, **known)
         names = [one.name for one in model.report().experts]
-    today = [one.name for one in race(time_budget=time).partial_fit(X, y).report().experts]
+    again = race(time_budget=time).partial_fit(X, y, **known)
+    today = [one.name for one in again.report().experts]
     assert sorted(today) == sorted([*names, *later])
     assert [one.name for one in model.report().experts] == names
     # Of other experts, though as many, nothing tells which they are.

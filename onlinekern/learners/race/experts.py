@@ -226,14 +226,9 @@ def ladder(
         beside = of_size(size, forests)
         if forests and sum(one.n_bytes(*form) for one in beside) <= memory:
             return beside
-    # The small ones come first; the linear first-order learner is the smallest. Of many classes it
-    # is not on sparse rows, of which landmarks tell nothing: there it comes first, and stays in any
-    # case.
-    small = sorted(found, key=lambda one: one.n_bytes(*form))
-    if width < n_features and n_outputs > MANY:
-        small.sort(key=lambda one: not isinstance(one.estimator, PAClassifier))
-        memory = max(memory, small[0].n_bytes(*form))
-    small = in_room(small, form, memory)
+    # The small ones come first; the linear first-order learner is the smallest, or asked for first.
+    ascending = sorted(found, key=lambda one: one.n_bytes(*form))
+    small = in_room(*of_words_first(ascending, form, memory))
     return [one for one in found if one in small]
 
 
@@ -316,6 +311,21 @@ def former_versions(experts: list[Expert]) -> Iterator[list[Expert]]:
     for later in LATER:
         experts = [one for one in experts if not isinstance(one.estimator, later)]
         yield experts
+
+
+def of_words_first(
+    experts: list[Expert], form: tuple[int, int, bool], memory: float
+) -> tuple[list[Expert], tuple[int, int, bool], float]:
+    """Return the arguments of `in_room`, with linear PA-I first on sparse rows of many classes.
+
+    There landmarks tell nothing of words. It stays in any case: memory is what it takes at least.
+    """
+    n_features, n_outputs, is_sparse = form
+    first = [one for one in experts if isinstance(one.estimator, PAClassifier)]
+    if not first or not is_sparse or not STORED < n_features <= WIDE or n_outputs <= MANY:
+        return experts, form, memory
+    others = [one for one in experts if one not in first]
+    return [*first, *others], form, max(memory, first[0].n_bytes(*form))
 
 
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
