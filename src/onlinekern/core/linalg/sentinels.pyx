@@ -31,7 +31,7 @@ STILL_APART = 3.0
 LEAST_COUNT = 3
 ONE_IN = 1000
 AT_MOST_ONE_IN = 2
-# so many rows have neither it nor the other end, and there are so many different values.
+# so many rows have neither it nor the other end, and there are more than so many different values.
 LEAST_BETWEEN = 48
 LEAST_VALUES = 6
 # Farther values have squares that overflow: a feature that has them is looked at no more.
@@ -260,6 +260,7 @@ cdef class Sentinels:
             own = self.load(j)
             self.n += look(&own, x, weight, count, means + j, variances + j)
             self.store(j, &own)
+
     cdef void touch(self) noexcept nogil:
         """Let all be written."""
         if self.ends.count < N_ENDS:
