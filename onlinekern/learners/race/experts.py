@@ -228,7 +228,7 @@ def ladder(
             return beside
     # The small ones come first; the linear first-order learner is the smallest, or asked for first.
     ascending = sorted(found, key=lambda one: one.n_bytes(*form))
-    small = in_room(*of_words_first(ascending, form, memory))
+    small = who_stays(ascending, form, memory)
     return [one for one in found if one in small]
 
 
@@ -313,19 +313,17 @@ def former_versions(experts: list[Expert]) -> Iterator[list[Expert]]:
         yield experts
 
 
-def of_words_first(
-    experts: list[Expert], form: tuple[int, int, bool], memory: float
-) -> tuple[list[Expert], tuple[int, int, bool], float]:
-    """Return the arguments of `in_room`, with linear PA-I first on sparse rows of many classes.
+def who_stays(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
+    """Return `in_room`, with linear PA-I first on sparse rows of many classes.
 
-    There landmarks tell nothing of words. It stays in any case: memory is what it takes at least.
+    There landmarks tell nothing of words. It stays in any case, even without room.
     """
     n_features, n_outputs, is_sparse = form
     first = [one for one in experts if isinstance(one.estimator, PAClassifier)]
     if not first or not is_sparse or not STORED < n_features <= WIDE or n_outputs <= MANY:
-        return experts, form, memory
+        return in_room(experts, form, memory)
     others = [one for one in experts if one not in first]
-    return [*first, *others], form, max(memory, first[0].n_bytes(*form))
+    return in_room([*first, *others], form, max(memory, first[0].n_bytes(*form)))
 
 
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
