@@ -1,4 +1,4 @@
-"""The encoder of tables that a learner makes for itself: its room lies above that of learners."""
+"""The table encoder that a learner makes for itself; learners may not import its room."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from onlinekern.preprocessing.tables.encoder import TableEncoder
 
 
 def new_encoder(parameters: dict[str, Any]) -> TableEncoder:
-    """Return an encoder that has learnt nothing."""
+    """Return an encoder that has not been fitted."""
     return TableEncoder(**parameters)

@@ -1,13 +1,14 @@
-"""Growing: a model of more outputs continues one of fewer when new classes come.
+"""Growing: when new classes come, a model with more outputs continues one with fewer.
 
-Each output of the new model takes over that of its class; two classes with one output w become -w
-and w. The output of a new class begins as if it had seen that no sample so far was of its class: at
-the score -1 where there is a constant feature and an output learns class k against the rest, else
-at 0. Least squares with a constant feature are exactly those of a stream that had the
-class from the start.
+Each output of the new model continues the old output of its class. A binary model has one output w
+for two classes; growing turns it into the outputs -w and w. The output of a new class begins as if
+no sample so far had been of this class. If there is a constant feature and each output learns one
+class against the rest, its score begins at -1, otherwise at 0. For least squares with a constant
+feature, the result is exactly that of a stream that knew the class from the start.
 
-The axes of the fields (`state`) say what belongs to an output. What does not follow from them is
-set by the `begin` of a kind. The core checks the grown state, as it does that of a pickle.
+The axes of the fields (`state`) say which values belong to an output. The rule `begin` of a kind
+sets values that do not follow from the axes. The core checks the grown state as it checks the state
+of a pickle.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ class Growth:
     Attributes
     ----------
     source : ndarray of shape (n_outputs,)
-        Number of the old output, -1 for a new class.
+        Index of the old output, or -1 for a new class.
     sign : ndarray of shape (n_outputs,)
         Factor of the old output.
     level : float
-        Score at which a new class begins, where there is a constant: -1 or 0.
+        Score at which a new class begins if there is a constant feature: -1 or 0.
     """
 
     source: Array
@@ -47,7 +48,7 @@ class Growth:
 
     @classmethod
     def of(cls, before: Array, after: Array, head: Any) -> Growth:
-        """Return the growth from sorted labels to later ones, with the head of the later ones."""
+        """Return the growth from sorted labels to later ones; `head` is that of the later ones."""
         places = np.searchsorted(before, after)
         known = before[np.minimum(places, len(before) - 1)] == after
         source = np.where(known, places, -1)
@@ -57,7 +58,7 @@ class Growth:
             source[known] = 0
         inner = fields_of(head).get("inner", head)
         if type(inner) is HEADS["softmax"]:
-            # The difference of two classes is what the one score was: the log odds.
+            # The old score is the difference of the scores of its two classes: the log odds.
             sign = sign / 2 if len(before) == 2 else sign
             return cls(source, sign, 0.0)
         return cls(source, sign, 0.0 if type(inner) is HEADS["margin"] else -1.0)
@@ -69,28 +70,28 @@ class Growth:
 
     @property
     def new(self) -> Array:
-        """Numbers of the outputs of new classes."""
+        """Indices of the outputs of new classes."""
         return np.flatnonzero(self.source < 0)
 
     def along(self, old: Array, axis: int = 0) -> Array:
-        """Return the rows of the new model from those of the old one; new classes have zeros."""
+        """Return the rows of the new model; those of new classes are 0."""
         old = np.moveaxis(old, axis, 0)
         rows = old[self.source] * self.sign.reshape(-1, *[1] * (old.ndim - 1))
         rows[self.new] = 0.0
-        # -0.0 and 0.0 are one number; the states of models compare bits.
+        # -0.0 becomes 0.0, because states of models are compared bit by bit.
         return np.ascontiguousarray(np.moveaxis(rows + 0.0, 0, axis))
 
     def unsigned(self, old: Array, axis: int = 0) -> Array:
-        """Return rows that do not change with the sign of the weights: variances or matrices.
+        """Return rows that do not depend on the sign of the weights, such as variances or matrices.
 
-        New classes have those of the prior, ones or unit matrices.
+        New classes get those of the prior, which are ones or unit matrices.
         """
         rows = np.moveaxis(old, axis, 0)[self.source]
         rows[self.new] = np.eye(old.shape[-1]) if axis == 0 and old.ndim == 3 else 1.0
         return np.ascontiguousarray(np.moveaxis(rows, 0, axis))
 
     def recent(self, kept: Any) -> tuple[Array, Array, Array]:
-        """Return recent scores, class numbers and weights for the new model from the old one's."""
+        """Return recent scores, class numbers and weights, converted to those of the new model."""
         n_old, rows = kept.n_outputs, kept.rows()
         rows = np.roll(rows, -(kept.noted % len(rows)) if len(rows) else 0, axis=0)  # oldest first
         scores = rows[:, self.source] * self.sign + 0.0
@@ -99,26 +100,26 @@ class Growth:
         return scores, numbers[rows[:, n_old].astype(np.intp)], rows[:, n_old + 1]
 
     def class_numbers(self, n_outputs: int, n_labels: int) -> Array:
-        """Return the new number of each class of a model of so many outputs and classes."""
-        # Where two classes have one output, the first has the sign -1.
+        """Return the new number of each old class, given numbers of old outputs and classes."""
+        # If two classes share an output, the first one has the sign -1.
         old = self.source if n_outputs > 1 else np.where(self.sign > 0, 1, 0)
         numbers = np.zeros(n_labels)
         numbers[old[self.source >= 0]] = np.flatnonzero(self.source >= 0)
         return numbers
 
     def begin(self, state: State, constant: int, averaging: Averaging) -> None:
-        """Let the weights of the constant feature of new classes be those of `level`."""
+        """Set the constant feature's weights of new classes, so that their scores are `level`."""
         if self.level:
             value, companion = self.numbers(state, averaging)
             state.values[self.new, constant] = value
             state.companions[self.new, constant] = companion
 
     def numbers(self, state: State, averaging: Averaging) -> tuple[float, float]:
-        """Return a number and its companion whose model and average of models are at `level`."""
+        """Return a number and its companion that make the model and its average `level`."""
         value = self.level / state.scale
         if not averaging.present:
             return value, 0.0
-        # The average is affine in the two: it is read at (1, 0) and at (0, 1).
+        # The average is affine in the two, so its coefficients follow from (1, 0) and (0, 1).
         probe = opened(LinearSpace(1, np.float64, 2, averaging.kind, 1.0, averaging.skipped))
         probe.state.values[0, 0] = probe.state.companions[1, 0] = 1.0
         probe.state = probe.state.changed(scale=state.scale, total=state.total, steps=state.steps)
@@ -127,7 +128,7 @@ class Growth:
 
 
 def grow_model(model: Model, before: Array, labels: Array, head: Any) -> Model:
-    """Return a model of these labels with this head that continues one; the old one stays.
+    """Return a model with these labels and this head that continues another one, left unchanged.
 
     Raises
     ------
@@ -151,7 +152,7 @@ def grow_model(model: Model, before: Array, labels: Array, head: Any) -> Model:
 
 
 def grown(old: State, growth: Growth) -> State:
-    """Return a state with the outputs of the new model; the same one if it has no outputs."""
+    """Return a state with the outputs of the new model, or the same state if it has no outputs."""
     values: dict[str, Any] = {}
     for name, value in vars(old).items():
         field = old.kind_.fields[name]

@@ -1,8 +1,9 @@
 """Fitted models as states whose fields have names.
 
-Each part of the core is described once, in the modules of `families`: its fields, what the axes of
-its arrays are, whether learning changes them, and how models of it are merged, grown and exported.
-`opened` makes a `State` of an object of the core; `closed` makes the object of it again.
+The modules of `families` describe each part of the core once. A description names the fields, the
+axes of their arrays, and which fields learning changes. It also has the rules by which models of
+this part are merged, grown and exported. `opened` turns an object of the core into a `State`;
+`closed` turns the state back into an object.
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ class Field:
     Parameters
     ----------
     axes : tuple of str
-        Names of the axes of an array. The rows of 'output' change their sign where a class becomes
-        another output, those of 'class' do not; axes of another name have one length within an
-        object.
+        Names of the axes of an array. Rows along 'output' change their sign if growing turns the
+        output of a class around; rows along 'class' do not. Axes of another name have the same
+        length everywhere in an object.
     learnt : bool
-        Whether learning changes the value. What it does not change is equal in merged models.
+        Whether learning changes the value. Values that it does not change must be equal in models
+        that are merged.
     counts : bool
         Whether the value is the number of outputs.
     record : Kind, optional
         Kind of a tuple or a dictionary whose items have names of their own.
     follows : bool
-        Whether the value follows from other fields, or says nothing to generated code.
+        Whether generated code has no use for the value, for example because it follows from other
+        fields.
     """
 
     axes: tuple[str, ...] = ()
@@ -56,9 +59,9 @@ TOKEN = re.compile(r"(\w+)([=#~]?)(?:\[([^]]*)\])?(\()?|(\))")
 def fields(text: str) -> Fields:
     """Parse a line of names into fields, in the order in which an object is restored from them.
 
-    `d=` does not change by learning, `n_outputs#` counts the outputs, `values[output slot]` is an
-    array of these axes, `steps` a number or an object with fields of its own, `state(...)` a tuple
-    or a dictionary, and `ages~[slot]` says nothing to generated code.
+    The signs mean: `d=` is not changed by learning; `n_outputs#` is the number of outputs;
+    `values[output slot]` is an array with these axes; `steps` is a number or an object with fields
+    of its own; `state(...)` is a tuple or a dictionary; `ages~[slot]` has no use in generated code.
     """
     levels: list[Fields] = [{}]
     names = []
@@ -89,20 +92,22 @@ class Kind:
     module : str
         Module of the core that defines the class.
     by_function : bool
-        Whether the module has a function that restores objects of the kind: files name it.
+        Whether the module has a function that restores objects of the kind. Files then name this
+        function.
     read, write : callable, optional
         Turn the stored values into those that the fields name, and back.
     merge : callable, optional
         (Mix, states, state of the base or None) -> merged state.
     begin : callable, optional
-        (grown state, old one, Growth): sets what the axes do not tell about new classes. A
-        space without it takes up no classes.
+        (grown state, old one, Growth): sets the values of new classes that do not follow from
+        the axes. A space without this rule cannot grow.
     terms : callable, optional
         Returns the terms whose sum is the score of an object.
     learning : callable, optional
-        Returns what learning in C needs, given the state of an object.
+        Given the state of an object, returns the description that learning in C needs.
     taught : callable, optional
-        The way back: (state of an object, `export.taught.Taught`) -> state that has learnt in C.
+        The inverse of `learning`: (state of an object, `export.taught.Taught`) -> state with what
+        a device has learnt in C.
     options : dict
         Further values that the rules of its family read.
     """
@@ -138,9 +143,9 @@ class Kind:
 
 
 class State(SimpleNamespace):
-    """An object of the core, or a tuple or dictionary in one, by the names of its fields.
+    """State of an object of the core, or of a tuple or dictionary in it, by named fields.
 
-    Its attributes are the values. A value that may change is a State too.
+    The fields are attributes. Values that may change are States too.
     """
 
     __slots__ = ("form_", "kind_")
@@ -152,12 +157,12 @@ class State(SimpleNamespace):
         self.kind_, self.form_ = kind, form
 
     def changed(self, **values: Any) -> State:
-        """Return the same state with other values of some fields."""
+        """Return the state with new values of some fields."""
         if unknown := values.keys() - vars(self).keys():
             raise TypeError(f"{self.kind_.name} has no field {min(unknown)}")
         return State(self.kind_, self.form_, {**vars(self), **values})
 
-    def told(self, **values: Any) -> State:
+    def with_learnt(self, **values: Any) -> State:
         """Return the state with new values of all learnt fields; TypeError if one is missing."""
         known = self.kind_.fields
         for name in vars(self).keys() - values.keys():
@@ -170,14 +175,14 @@ KINDS: dict[str, Kind] = {}
 
 
 def describe(path: str, text: str, **rules: Any) -> None:
-    """Describe a class of the core, say "models.space.KernelSpace", by a line of `fields`."""
+    """Describe a class of the core, such as "models.space.KernelSpace", by a line of `fields`."""
     module, _, name = path.rpartition(".")
     KINDS[name] = Kind(name, fields(text), module, **rules)
 
 
 @cache
 def kinds() -> dict[str, Kind]:
-    """Return the kinds of all families by their names."""
+    """Return the kinds of all families by name."""
     from onlinekern.fitted import families
 
     for module in iter_modules(families.__path__):
@@ -187,31 +192,32 @@ def kinds() -> dict[str, Kind]:
 
 @cache
 def restorers() -> dict[Any, Kind]:
-    """Return a dictionary from functions of the core to kinds of the objects they restore."""
+    """Return a dictionary from restoring functions of the core to the kinds that they restore."""
     return {kind.restorer: kind for kind in kinds().values() if kind.by_function}
 
 
 def kind_of(cls: type) -> Kind | None:
-    """Return the kind of a class; None for one of another package, which may be something else."""
+    """Return the kind of a class, or None for a class of another package."""
     kind = kinds().get(cls.__name__)
     return kind if kind and cls.__module__ == f"onlinekern.core.{kind.module}" else None
 
 
 def inherited(cls: type) -> Iterator[Kind]:
-    """Return the kinds of a class and of those that it derives from."""
+    """Return the kinds of a class and of its base classes."""
     return (kind for base in cls.__mro__ if (kind := kind_of(base)) is not None)
 
 
 def fields_of(part: Any) -> dict[str, Any]:
-    """Return the arguments of an immutable part by name; none for a class of another package."""
+    """Return the arguments of an immutable part by name; empty for a class of another package."""
     kind = kind_of(type(part))
     return dict(zip(kind.fields, part.arguments, strict=False)) if kind else {}
 
 
 def opened(value: Any, made: dict[int, Any] | None = None) -> Any:
-    """Return a value in which each object of the core that may change is a `State`.
+    """Return a value with each changeable object of the core replaced by its `State`.
 
-    What is shared stays shared: `made` holds the objects that have been opened, by identity.
+    An object that occurs several times becomes one shared state: `made` holds the states of the
+    objects opened so far, by the identity of the object.
     """
     made = {} if made is None else made
     if isinstance(value, tuple):
@@ -224,21 +230,21 @@ def opened(value: Any, made: dict[int, Any] | None = None) -> Any:
     if id(value) not in made:
         reduced: Any = value.__reduce_ex__(4)
         function, arguments, *_ = reduced
-        # The value is kept too, so that no other object gets its identity.
+        # The value is stored too: otherwise it could be freed and another object get its identity.
         made[id(value)] = state_of(what(function, arguments), function, arguments, made), value
     return made[id(value)][0]
 
 
 def what(function: Any, arguments: tuple[Any, ...]) -> Kind:
-    """Return the kind of what a function restores from these arguments."""
+    """Return the kind of the object that a function restores from these arguments."""
     first = next((each for each in (function, *arguments) if isinstance(each, type)), None)
     known = (kind_of(first) if first else None) or restorers().get(function)
-    # Objects of other packages may have any arguments.
+    # Objects of other packages may have any number of arguments.
     return known or Kind(function.__name__, fields(" ".join(f"_{i}=" for i in range(99))))
 
 
 def state_of(kind: Kind, form: Any, raw: Any, made: dict[int, Any]) -> State:
-    """Return the state of this form (`tuple`, `dict` or a function) with these values."""
+    """Return the state of a kind with these values; its form is `tuple`, `dict` or a function."""
     given = raw if isinstance(raw, dict) else dict(zip(kind.fields, raw, strict=False))
     whole = len(given) == len(raw)
     given = kind.read(given) if kind.read else given
@@ -256,7 +262,7 @@ def state_of(kind: Kind, form: Any, raw: Any, made: dict[int, Any]) -> State:
 
 
 def closed(value: Any, made: dict[int, Any] | None = None) -> Any:
-    """Return a value in which each `State` is an object of the core again."""
+    """Return a value with each `State` replaced by its object of the core."""
     made = {} if made is None else made
     if isinstance(value, tuple):
         return tuple(closed(item, made) for item in value)
@@ -276,7 +282,7 @@ def closed(value: Any, made: dict[int, Any] | None = None) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two opened values are equal, however they are nested."""
+    """Return whether two opened values are equal; they may be nested."""
     if isinstance(one, State) and isinstance(other, State):
         return one.form_ == other.form_ and same(vars(one), vars(other))
     if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
@@ -287,7 +293,7 @@ def same(one: Any, other: Any) -> bool:
         return np.array_equal(one, other)
     if sp.issparse(one) and sp.issparse(other):
         return one.shape == other.shape and (one != other).nnz == 0
-    # A file has Python's own numbers and text where a parameter is NumPy's.
+    # A parameter may be a number or text of NumPy; after loading from a file it is one of Python.
     one, other = (v.item() if isinstance(v, np.generic) else v for v in (one, other))
     alike = {type(one), type(other)} <= {int, float} or type(one) is type(other)
     return alike and bool(one == other)

@@ -278,13 +278,13 @@ def model_of(model: State, found: Taught) -> State:
     if "generator" in found:
         # In place: policies draw from the same generator.
         model.arguments.rng.state = tuple(int(word) for word in found.fields["generator"])
-    told: dict[str, Any] = {"seen": found.count("seen")}
+    learnt: dict[str, Any] = {"seen": found.count("seen")}
     if "lead" in found:
-        told["lead"] = found.count("lead")
+        learnt["lead"] = found.count("lead")
     if "target" in found:
         numbers = map(float, found.fields["target"])
-        told["targets"] = model.targets.changed(**dict(zip(TARGETS, numbers, strict=True)))
-    return model.changed(arguments=model.arguments.changed(space=rule(space, found)), **told)
+        learnt["targets"] = model.targets.changed(**dict(zip(TARGETS, numbers, strict=True)))
+    return model.changed(arguments=model.arguments.changed(space=rule(space, found)), **learnt)
 
 
 def race_of(race: State, found: Taught) -> State:
@@ -304,17 +304,17 @@ def race_of(race: State, found: Taught) -> State:
         experts.append(model_of(expert, Taught(fields, more, found.dtype)))
     state, n = own.vote.state, len(experts)
     losses, counts = found.fields["losses"], found.fields["counts"]
-    told = {"errors": found.matrix("errors", n).copy(), "met": found.fields["met"].copy()}
-    told |= {"losses": losses[:-1].copy(), "counts": counts[:-1].copy()}
-    told["combined"] = np.array([losses[-1], counts[-1]])
+    voted = {"errors": found.matrix("errors", n).copy(), "met": found.fields["met"].copy()}
+    voted |= {"losses": losses[:-1].copy(), "counts": counts[:-1].copy()}
+    voted["combined"] = np.array([losses[-1], counts[-1]])
     if "n_ranges" in found:
         ends = [found.number("least_seen"), found.number("most_seen")]
-        told["range"] = np.array(ends if found.count("n_ranges") else [])
+        voted["range"] = np.array(ends if found.count("n_ranges") else [])
     learnt = [new.seen - old.seen for new, old in zip(experts, own.experts, strict=True)]
     return race.changed(
         arguments=own.changed(
             experts=tuple(experts),
-            vote=own.vote.changed(state=state.changed(**told)),
+            vote=own.vote.changed(state=state.changed(**voted)),
             moments=moments_of(own.moments, found),
         ),
         progress=race.progress.changed(

@@ -1,4 +1,4 @@
-"""Explicit features: the fields of a map, the map in plain numbers, and features of trees."""
+"""Explicit features: the fields of feature maps, maps as plain numbers, and features of trees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from onlinekern.fitted.state import State, describe, fields_of, kind_of, opened
 SUPPORT_SET = "kernel= d= dtype= n_outputs# averaged= is_sparse="
 ROWS = "rows[slot ...] terms~[slot] ages~[slot] free[free] added"
 SUPPORT_VECTORS = f"arguments({SUPPORT_SET}) state({ROWS} {scaled_average('output slot')})"
-# Their coefficients mean nothing: there is one output, whatever the model has.
+# The coefficients of these sets are not used, so there is one output whatever the model has.
 LANDMARKS = SUPPORT_VECTORS.replace("#", "=").replace("output", "one")
 
 
@@ -40,7 +40,7 @@ def formula_of(part: Any, what: str) -> Any:
 
 
 def kernel_of(kernel: Any) -> terms.KernelFunction:
-    """Return a kernel of the core in plain numbers."""
+    """Return a kernel of the core as plain numbers."""
     if isinstance(kernel, PythonKernel):
         raise TypeError(
             f"kernel={kernel.function!r} is a Python function, which cannot be exported: take a "
@@ -50,12 +50,12 @@ def kernel_of(kernel: Any) -> terms.KernelFunction:
 
 
 def map_of(features: Any) -> terms.Map:
-    """Return a feature map of the core in plain numbers, without its constant."""
+    """Return a feature map of the core as plain numbers, without its constant feature."""
     return formula_of(features, "feature map")(features)
 
 
 def rounding_of(features: Any) -> float:
-    """Return the square root of the machine epsilon of a map's samples."""
+    """Return the square root of the machine epsilon of the samples' dtype."""
     return float(np.sqrt(np.finfo(np.float32 if features.itemsize == 4 else np.float64).eps))
 
 
@@ -77,20 +77,20 @@ def nystroem(features: Any) -> terms.Projected:
 
 
 def whole(stored: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a map whose L^-1 is a matrix."""
+    """Return the fields of a map with L^-1 unpacked to a full matrix."""
     n = len(stored["state"]["ages"])
     return {**stored, "whitening": unpacked("whitening", stored["whitening"], n, 1, False)}
 
 
 def nested(features: Any) -> terms.Projected:
     landmarks = features.landmarks
-    # The features of a model of float32 samples are made with a whitening of that type.
+    # If the samples are float32, the core computes features with a whitening of that type.
     whitening = features.whitening().astype(landmarks.dtype).astype(np.float64)
     return terms.Projected(kernel_of(landmarks.kernel), landmarks.rows(), whitening)
 
 
 def weighted(features: Any, weights: Floats, offsets: Floats) -> terms.Terms:
-    """Return the terms of weights (n_outputs, n_features) of a map's features, and of offsets."""
+    """Return the terms of weights (n_outputs, n_features) of a map's features, plus offsets."""
     if isinstance(features, WithLinear):
         d = features.d
         linear = terms.Linear(weights[:, :d] / np.sqrt(max(d, 1)))
@@ -103,12 +103,16 @@ def weighted(features: Any, weights: Floats, offsets: Floats) -> terms.Terms:
 
 
 def expansion(support: Any) -> terms.Expansion:
-    """Return the support vectors of a set under its kernel."""
+    """Return the kernel expansion of a support set."""
     return terms.Expansion(kernel_of(support.kernel), support.rows(), support.effective())
 
 
 def joint_of(features: Any) -> tuple[float | None, bool, Any, Any]:
-    """Return the factor of a row's own elements or None, whether 1 follows them, map and root."""
+    """Return the parts of joint features.
+
+    These are the factor of the row's own elements or None, whether a constant 1 follows them, the
+    map, and the root of the metric.
+    """
     inner: Any = features
     factor = root = None
     if type(features) is WithLinear:
@@ -120,7 +124,7 @@ def joint_of(features: Any) -> tuple[float | None, bool, Any, Any]:
 
 
 def joint_places(features: Any) -> Any:
-    """Return where C has the features: a row's own, the constant, and those of the map."""
+    """Return the features' positions in C: the row's own, the constant, those of the map."""
     inner, offset, places = features, 0, np.zeros(0, dtype=np.intp)
     if type(features) is WithLinear:
         inner, offset, places = features.map, features.offset, np.arange(features.d)
@@ -139,7 +143,7 @@ def grown(features: State, found: Taught) -> State:
 
 
 def grown_landmarks(landmarks: State, found: Taught) -> State:
-    """Return the landmarks of a device."""
+    """Return landmarks with those of a device."""
     n, room = found.count("n_landmarks"), landmarks.n_components
     whitening = found.matrix("whitening", room)[:n, :n]
     fields = found.vectors(landmarks, n)
@@ -149,7 +153,7 @@ def grown_landmarks(landmarks: State, found: Taught) -> State:
 
 
 def landmarks_of(features: Any) -> Landmarks:
-    """Return the landmarks that come with the stream."""
+    """Return the landmarks that grow with the stream."""
     own = opened(features)
     vectors = terms.dense(own.state.rows)
     return Landmarks(

@@ -1,9 +1,10 @@
-"""Kernel forests: weights of the cells of trees, with a variance for each cell.
+"""Kernel forests: the weights and a variance for each cell of the trees.
 
-Models that went on from one have the same trees until these are renewed or grow. What their cells
-have learnt is multiplied as Gaussians (see `gaussians`). Models of other trees have no cells in
-common: a forest grows anew from the samples that they keep. So does one that is due to be renewed,
-which many short parts can reach together though none of them has.
+Models that continued from one base have the same trees until the trees are renewed or grow. In this
+case, what the cells have learnt is merged as a product of Gaussians (see `gaussians`). Models with
+different trees have no cells in common, so a new forest grows from the samples that they have kept.
+The same happens if the merged forest is due for a renewal. Many short parts can together reach this
+point although no single one has.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ GROUPS = (
 BENDS = "bend_features[bend] bend_centers[bend] bend_factors[bend]"
 NODES = "cuts[node] features[node] left[node] first[end]"
 KEPT = "rows~[sample feature] targets~[sample] weights~[sample]"
-# As in the core.
+# The same value as in the core.
 FIRST_RENEWAL = 32
-# Two forests that agree in these have the same cells, for targets in the same units.
+# Two forests that agree in these fields have the same cells, and targets in the same units.
 CELLS = (*fields(f"{SCALE} {TABLES} {GAPS} {GROUPS} {BENDS} {NODES}"), "offset", "unit")
 
 
@@ -48,42 +49,50 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     base = base and finished(base)
     own, before = of(parts, base, "state")
     entered = mix.count(*of(own, before, "entered"))
-    told: dict[str, Any] = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
-    told |= {
+    learnt: dict[str, Any] = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
+    learnt |= {
         name: mix.mean([getattr(each, name) for each in own]) for name in ("errors", "met", "held")
     }
     metrics = [each.metric for each in own]
-    due = is_due(own, entered, len(told["targets"]))
-    told |= {"renewed": entered, "n_grown": 0}
+    due = is_due(own, entered, len(learnt["targets"]))
+    learnt |= {"renewed": entered, "n_grown": 0}
     if not due and all(same_cells(own[0], each) for each in own[1:]):
-        told |= {"metric": mix.mean(metrics), **common_cells(mix, own, before, parts[0].arguments)}
+        learnt |= {
+            "metric": mix.mean(metrics),
+            **common_cells(mix, own, before, parts[0].arguments),
+        }
         if not any(each.renewed for each in own):
-            told["renewed"] = 0  # There are no trees yet, nor units of targets.
+            learnt["renewed"] = 0  # There are neither trees nor units of targets yet.
     else:
         d = parts[0].arguments.d
         metric = mix.mean([metric_of_features(each, d) for each in own])
-        told |= new_cells(parts[0], {**told, "metric": metric})
-    return parts[0].told(state=own[0].told(**{**told, "entered": entered}))
+        learnt |= new_cells(parts[0], {**learnt, "metric": metric})
+    return parts[0].with_learnt(state=own[0].with_learnt(**{**learnt, "entered": entered}))
 
 
 def metric_of_features(state: State, d: int) -> Floats:
-    """Return the metric without what may be other axes in each model: further ones, and orders."""
+    """Return the metric of the features alone.
+
+    Axes of further columns and of orders may have different meanings in each model.
+    """
     groups = groups_of(*[getattr(state, name) for name in GROUP_FIELDS], d)
     metric: Floats = state.metric[:d]
     return metric if groups is None else groups.as_members(metric)
 
 
 def finished(base: State) -> State:
-    """Return a base whose renewal is done: the models have done it, in the same way."""
+    """Return the base after its pending renewal, which all models have done in the same way."""
     space = closed(base)
     space.finish_renewal()
     return opened(space)
 
 
 def is_due(own: list[State], entered: int, n_kept: int) -> bool:
-    """Return whether one stream of all samples, which are all kept, would have renewed the forest.
+    """Return whether a single stream of all samples would have renewed the forest by now.
 
-    That is where their number has reached a power of two since a renewal began that is done.
+    Only then, and if all samples are still kept, the merged forest is renewed. A renewal is due
+    when the number of samples has reached the next power of two since the last finished renewal
+    began.
     """
     reached = entered.bit_length() > max(each.renewed for each in own).bit_length()
     return reached and n_kept == entered >= FIRST_RENEWAL
@@ -95,10 +104,11 @@ def same_cells(one: State, other: State) -> bool:
 
 
 def kept_samples(mix: Mix, own: list[State], before: State | None, most: int) -> dict[str, Array]:
-    """Return the samples that the merged model keeps: of each model the last, in its share.
+    """Return the samples that the merged model keeps: the last ones of each model, by its share.
 
-    The base's come first, as far as there is room. Those of the models take turns, as if they had
-    come in one stream, and count as much as the weight of their model says.
+    The base's samples come first, as far as there is room. The samples of the models are
+    interleaved, as if they had come in one stream. The weight of a model multiplies the weights of
+    its samples.
     """
     known = before.entered if before else 0
     fresh = [min(each.entered - known, len(each.targets)) for each in own]
@@ -117,10 +127,10 @@ def kept_samples(mix: Mix, own: list[State], before: State | None, most: int) ->
 def common_cells(
     mix: Mix, own: list[State], before: State | None, arguments: State
 ) -> dict[str, Any]:
-    """Return common trees with the product of what their cells have learnt.
+    """Return the common trees with the product of what the models' cells have learnt.
 
-    What the base has learnt is in all of them if its trees are the same. Under a rule of first
-    order the weights are their mean, as those of linear models are.
+    If the base has the same trees, all models contain what its cells have learnt, and it counts
+    once. Under a first-order rule, the weights are averaged, as in linear models.
     """
     inside = [before] if before is not None and same_cells(before, own[0]) else []
     numbers = [numbers_of(each) for each in [*own, *inside]]
@@ -145,9 +155,10 @@ def common_cells(
 
 
 def seen_cells(state: State, arguments: State) -> Array:
-    """Return whether each expert sees the tree of each node; its cells in others stay 0.
+    """Return whether each expert sees the tree of each node; cells of other trees stay 0.
 
-    The variance 0 does not tell: those of cells that learn heavy samples may round to it.
+    A variance of 0 is not a sign of such cells: in cells that learn heavy samples it may round to
+    0.
     """
     seen = np.array(arguments.n_seen or (arguments.n_trees,) * state.variances.shape[1])
     trees = np.repeat(np.arange(arguments.n_trees), np.diff(state.first))
@@ -155,10 +166,10 @@ def seen_cells(state: State, arguments: State) -> Array:
 
 
 def first_variances(state: State, most: Floats, arguments: State) -> Floats:
-    """Return the variances that cells began with, of the largest ones of all models, (1, n).
+    """Return the variances that the cells began with, (1, n), given the largest ones of all models.
 
-    Variances never grow: a tree is exact if none of its leaves has more than those of exact trees
-    begin with. Nodes that are no cells have the variance 1.
+    Variances never grow. So a tree is an exact one if no leaf has a larger variance than leaves of
+    exact trees begin with. Nodes that are no cells get the variance 1.
     """
     ends, exact = state.first, np.float32(arguments.exact_variances).astype(np.float64)
     found = most.reshape(state.variances.shape)
@@ -177,7 +188,7 @@ def numbers_of(state: State) -> tuple[Floats, Floats]:
 
 
 def new_cells(part: State, kept: dict[str, Any]) -> dict[str, Any]:
-    """Return a forest that has grown from samples, and has learnt them."""
+    """Return a new forest that has grown from these samples and has learnt them."""
     space = ForestSpace(*vars(part.arguments).values())
     entered = len(kept["targets"])
     space.set_state({**space.get_state(), **kept, "entered": entered, "renewed": entered})
@@ -187,14 +198,14 @@ def new_cells(part: State, kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def begin(space: State, old: State, growth: Growth) -> None:
-    """Number the classes of the kept samples anew; the weights of new classes are 0."""
+    """Renumber the classes of the kept samples; the weights of new classes are 0."""
     numbers = growth.class_numbers(old.arguments.n_outputs, old.arguments.n_labels)
     space.arguments = space.arguments.changed(n_labels=growth.n_outputs)
     space.state = space.state.changed(targets=numbers[old.state.targets.astype(np.intp)])
 
 
 def read(stored: dict[str, Any]) -> dict[str, Any]:
-    """Take variances and weights from the records of the cells."""
+    """Split the records of the cells into variances and weights."""
     state = dict(stored["state"])
     cells = state.pop("cells")
     return {**stored, "state": {**state, "variances": cells[:, :, 0], "values": cells[:, :, 1:]}}
@@ -203,7 +214,7 @@ def read(stored: dict[str, Any]) -> dict[str, Any]:
 def write(named: dict[str, Any]) -> dict[str, Any]:
     state = dict(named["state"])
     records = [state.pop("variances")[:, :, None], state.pop("values")]
-    # Weights that change their outputs become float64 on the way.
+    # Weights become float64 when growing changes their outputs.
     cells = np.concatenate(records, axis=2).astype(np.float32)
     return {**named, "state": {**state, "cells": cells}}
 

@@ -1,4 +1,4 @@
-"""Kernel expansions: support vectors under a budget policy, or OLLA's, learnt as a whole."""
+"""Kernel expansions: support vectors under a budget policy, or OLLA's without one."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ from onlinekern.fitted.state import State, closed, describe
 
 
 def merged_support_vectors(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge kernel expansions by the rule of their policy."""
+    """Merge kernel expansions by the rule of their budget policy."""
     check_sets(parts)
     rule = options_of(parts[0].budget.cls).get("merge", merged_expansion)
     return rule(mix, parts, base)
 
 
 def begin(space: State, old: State, growth: Growth) -> None:
-    """Set what policies know of a class that never came."""
+    """Set a policy's values for a new class, of which there was no sample so far."""
     if rule := options_of(space.budget.cls).get("begin"):
         rule(space, old, growth)
 
 
 def terms(space: Any) -> Terms:
-    # A policy that solves least squares has offsets beside the support vectors.
+    # A policy that solves least squares has offsets besides the support vectors.
     offsets = space.budget.get_learnt().get("offsets")
     constant = () if offsets is None else (Constant(offsets.ravel()[: space.n_outputs]),)
     return expansion(space.support), *constant
@@ -67,10 +67,10 @@ def dual_terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[KernelState, Numbers]:
-    """Return the coefficients of support vectors, under a policy that C knows."""
+    """Return the coefficients of the support vectors, for a policy that exists in C."""
     own, state, budget = space.arguments, space.state, space.budget
     options, name = options_of(budget.cls), budget.cls.__name__
-    if "learnt" not in options:  # it is of another package
+    if "learnt" not in options:  # the policy is from another package
         raise CannotLearn(f"the budget policy {name} has no C")
     if own.averaged is not False and "plain" in options:
         raise CannotLearn(f"the budget policy {name} has no average in C")
@@ -80,7 +80,7 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
     arguments = dict(vars(budget.arguments)) if budget.arguments else {}
     for other in ("rng", "map"):
         arguments.pop(other, None)
-    if arguments.get("max_support") == 0:  # there is no bound
+    if arguments.get("max_support") == 0:  # the number of support vectors is unbounded
         del arguments["max_support"]
     learnt = budget.state.learnt
     known = KernelState(
@@ -101,7 +101,7 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
 def with_offsets(
     known: KernelState, numbers: Numbers, budget: State
 ) -> tuple[KernelState, Numbers]:
-    """Return the same with offsets behind the coefficients of all slots there may be."""
+    """Return the same, with offsets after the coefficients of all possible slots."""
     slots, outputs = budget.arguments.max_support + 1, len(numbers.values)
     values = np.zeros((outputs, slots + 1))
     values[:, : numbers.values.shape[1]] = numbers.values
@@ -111,7 +111,7 @@ def with_offsets(
 
 
 def dual_learning(space: State) -> tuple[KernelState, Numbers]:
-    """Return the coefficients of support vectors, and behind them the weights of the features."""
+    """Return the coefficients of the support vectors, followed by the weights of the features."""
     known, numbers = learning(space)
     own, learnt = space.budget.arguments, space.budget.state.learnt
     features, slots = closed(own.map), own.max_support + 1
@@ -134,7 +134,7 @@ def taught(space: State, found: Taught) -> State:
         fields |= {"ages": found.fields["ages"][:n] - 1, "free": free.astype(np.intp)}
         fields["added"] = found.count("n_added")
     elif "n_added" in found:
-        # Slots are taken in turn.
+        # This policy fills the slots in turn.
         bound, added = budget.arguments.max_support, found.count("n_added")
         fields |= {"added": added, "ages": added - 1 - (added - 1 - np.arange(n)) % bound}
     empty = np.zeros((len(space.state.values), n))
@@ -151,7 +151,7 @@ def taught(space: State, found: Taught) -> State:
 
 
 def dual_taught(space: State, found: Taught) -> State:
-    """Return the space with the support vectors and the weights of a device."""
+    """Return the space with a device's support vectors and weights of features."""
     space = taught(space, found)
     budget, own = space.budget, space.budget.arguments
     outputs, columns = len(space.state.values), closed(own.map).columns()
@@ -177,13 +177,13 @@ describe("models.dual_sgd.DualSpace", SPACE, by_function=False, **DUAL, **RULES)
 
 
 def merged_olla(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Average the functions."""
+    """Average the functions of OLLA."""
     check_sets(parts)
     whole = union(mix, [expansion_of(part) for part in parts])
     support = empty_set(parts[0].arguments)
     take_in(KernelSpace(support, Budget()), whole.rows, np.ascontiguousarray(whole.coefficients.T))
-    state = parts[0].state.told(**{**support.get_state(), "total": 0.0, "steps": 0})
-    return parts[0].told(state=state, offset=mix.blend([part.offset for part in parts]))
+    state = parts[0].state.with_learnt(**{**support.get_state(), "total": 0.0, "steps": 0})
+    return parts[0].with_learnt(state=state, offset=mix.blend([part.offset for part in parts]))
 
 
 for name in ("OLLASpace", "AllOutputs", "SupportOutputs"):

@@ -1,11 +1,12 @@
-"""Kernel least squares, which are merged exactly: the sums of several streams are added.
+"""Kernel least squares, which are merged exactly by adding the sums of the models:
 
-    A = r I + sum_i (A_i - p_i I),   b = sum_i b_i,   w = A^-1 b,
+    A = r I + sum_i (A_i - p_i I),   b = sum_i b_i,   w = A^-1 b.
 
-where the features are the same, and the prior p_i is r but for what model i has forgotten of it
-and not yet been given back. The merged model has all of r: no sample has come since. If the models
-began with a common one, what it had learnt counts once. The core keeps A and b without the last
-samples, and within an epoch without forgetting (`linalg.open_block`): both are made up for here.
+This needs common features. p_i is the part of the prior r that model i has kept: forgetting reduces
+it, and the core restores it from time to time. The merged model has all of r, as if it had just
+been restored. If the models began with a common base, the base's sums count once. In the core, A
+and b lack the last samples and, within an epoch, the forgetting (`linalg.open_block`); the
+functions here add both.
 """
 
 from __future__ import annotations
@@ -29,19 +30,20 @@ from onlinekern.fitted.merge.maps import Common, common_map
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, closed, describe, opened
 
-# Residuals keeps at most so many residuals.
+# `Residuals` stores at most this many residuals.
 KEPT = 512
-# The diagonal of sums that are not positive grows by this share, ten times more each time.
+# If sums are not positive definite, their diagonal grows by this share, ten times more each time.
 LEAST_EXTRA = 1e-15
-# Of a model whose reg was given.
+# The evidence of a model whose reg was given is empty.
 NO_EVIDENCE = np.zeros(0)
 ATTEMPTS = 10
 
 
 def statistics(state: Any, forgetting: float) -> tuple[Floats, Floats, Floats]:
-    """Return A - p I, b' and the sums of the evidence, if there is one, of all samples so far.
+    """Return A - p I, b and the sums of the evidence after all samples so far.
 
-    p is the prior that is left of r.
+    p is the part of the prior r that has not been forgotten. Models with a given reg have no
+    evidence.
     """
     rows = state.rows
     matrix = state.matrix + (state.weights * rows).T @ rows
@@ -54,9 +56,9 @@ def statistics(state: Any, forgetting: float) -> tuple[Floats, Floats, Floats]:
 
 
 def evidence_in_epoch(state: Any, forgetting: float) -> Floats:
-    """Return the sums of `linalg.evidence` of all samples so far; empty where reg is given.
+    """Return the sums of `linalg.evidence` after all samples so far; empty if reg is given.
 
-    They are in the units of the epoch: sample i of it weighs `forgetting` ** -i.
+    They are in the units of the epoch, in which sample i has the weight `forgetting` ** -i.
     """
     totals: Floats = np.array(state.evidence)
     if len(totals) > 0:
@@ -67,14 +69,14 @@ def evidence_in_epoch(state: Any, forgetting: float) -> Floats:
 
 
 def ones_of(since: int, count: int, forgetting: float) -> Floats:
-    """Return what the last samples of an epoch weigh there, if their weights are 1."""
+    """Return the weights in an epoch's units of its last samples, if their sample weights are 1."""
     return forgetting ** -np.arange(since - count + 1.0, since + 1.0)
 
 
 def sums_of(
     known: Floats, vectors: Floats, reg: float, evidence: Floats = NO_EVIDENCE
 ) -> dict[str, Any]:
-    """Return the fields of a state whose sums are A - r I and b', and where no sample waits."""
+    """Return the fields of a state with the sums A - r I and b, with no open block."""
     used, n_outputs = len(known), len(vectors)
     matrix, factor = factored((known + known.T) / 2 + reg * np.eye(used))
     inverse = scipy.linalg.cho_solve(factor, np.eye(used))
@@ -97,8 +99,8 @@ def sums_of(
 def factored(matrix: Floats) -> tuple[Floats, Any]:
     """Return a matrix and its Cholesky factor.
 
-    Sums of features that are not scaled may be so large that rounding makes a difference of them
-    not positive. The diagonal grows until it is positive.
+    Sums of unscaled features may be so large that, by rounding, their difference is not positive
+    definite. In this case the diagonal is increased until it is.
     """
     extra = 0.0
     for _ in range(ATTEMPTS):
@@ -111,34 +113,35 @@ def factored(matrix: Floats) -> tuple[Floats, Any]:
 
 
 def added(mix: Mix, common: Common, states: list[Any], before: Any, forgetting: float) -> Any:
-    """Return the state of all samples of several states.
+    """Return the state that results from the samples of several states.
 
-    Where r follows the stream, it is the geometric mean: it is chosen again as samples come.
+    If r follows the stream, the merged r is the geometric mean. New samples then change it again.
     """
     every = [statistics(state, forgetting) for state in (*states, *([before] if before else []))]
     turned = [one_of(mix, common, place, *parts) for place, parts in enumerate(every)]
     first = turned.pop() if before else tuple(0 * part for part in turned[0])
     known = mix.total([parts[0] for parts in turned], first[0], forgetting)
     vectors = mix.total([parts[1] for parts in turned], first[1], forgetting)
-    # Without a constant feature, sums in units of other targets are only nearly those of the base.
+    # If targets have other units and there is no constant feature, the base's sums do not cancel
+    # exactly.
     evidence = mix.total([parts[2] for parts in turned], first[2], forgetting)
     evidence = np.maximum(evidence, 0.0)
     regs = [state.reg for state in states]
     reg = regs[0]
     if len(set(regs)) > 1:
         reg = float(np.exp(mix.mean([np.log(each) for each in regs])))
-    return states[0].told(**sums_of(known, np.ascontiguousarray(vectors), reg, evidence))
+    return states[0].with_learnt(**sums_of(known, np.ascontiguousarray(vectors), reg, evidence))
 
 
 def one_of(
     mix: Mix, common: Common, place: int, known: Floats, vectors: Floats, evidence: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the sums of a model in the common features and units of merged targets.
+    """Return the sums of a model in the common features and in units of the merged targets.
 
-    A shift of the targets needs the sum of the features, which is the column of the constant.
+    Shifting the targets needs the sum of the features, which is the column of the constant feature.
     """
     place = place if place < len(mix.counts) else -1
-    # One of all targets, or one of each.
+    # The unit is common to all targets, or there is one for each.
     unit, shift = np.ravel(mix.units[place]), np.ravel(mix.shifts[place])
     vectors, constant = unit[:, None] * vectors, common.constant
     squares = evidence[:-2]
@@ -154,12 +157,12 @@ def one_of(
 
 
 def merged_space(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge the sums of spaces, over the samples that have entered them."""
-    return parts[0].told(**merged_fields(mix, parts, base))
+    """Merge the sums of spaces and the counts of the samples in them."""
+    return parts[0].with_learnt(**merged_fields(mix, parts, base))
 
 
 def merged_fields(mix: Mix, parts: list[State], base: State | None) -> dict[str, Any]:
-    """Return the fields of spaces whose sums are merged."""
+    """Return the merged fields of spaces."""
     weights = mix.terms([weights_of(part.state) for part in parts])
     common = common_map(*of(parts, base, "map"), weights)
     entered, before = of(parts, base, "entered")
@@ -173,7 +176,7 @@ def merged_fields(mix: Mix, parts: list[State], base: State | None) -> dict[str,
 
 
 def merged_residuals(mix: Mix, parts: list[State], base: State | None) -> State | None:
-    """Merge `Residuals`: of each model the last ones, as many as its share."""
+    """Merge `Residuals`: keep the last ones of each model, in proportion to its share."""
     if parts[0] is None:
         return None
     states, before = of(parts, base, "state")
@@ -181,21 +184,24 @@ def merged_residuals(mix: Mix, parts: list[State], base: State | None) -> State 
     units = zip(mix.units, states, strict=False)
     recent = mix.latest([unit * state.recent for unit, state in units], min(seen, KEPT))
     levels = mix.mean([state.levels for state in states])
-    return parts[0].told(state=states[0].told(seen=seen, recent=recent, levels=levels))
+    return parts[0].with_learnt(
+        state=states[0].with_learnt(seen=seen, recent=recent, levels=levels)
+    )
 
 
 def begin(space: State, _: State, growth: Growth) -> None:
-    """Let new outputs be those of the targets -1 for all samples so far.
+    """Set the new outputs as if they had learnt the target -1 from all samples so far.
 
-    phi has a constant 1, so sum a phi (-1) = -(A - r I) e, with e the unit vector of the constant,
-    and the weights are -A^-1 (A - r I) e = r A^-1 e - e. Of the samples that wait, some are in no
-    sum yet, and those of the open block in no weight either: see `linalg.open_block`.
+    The features phi contain a constant 1, so sum a phi (-1) = -(A - r I) e, where e is the unit
+    vector of the constant. The weights are -A^-1 (A - r I) e = r A^-1 e - e. The last samples need
+    care: some are not in A and b yet, and those of the open block are not in the weights either
+    (`linalg.open_block`).
     """
     state, constant, new = space.state, closed(space.map).constant, growth.new
     has_constant = 0 <= constant < state.used
     if len(state.evidence) > 0:
-        # The squares of the targets, 1 and -1, are the same sum for each output; without a
-        # constant, the new outputs begin with targets of 0.
+        # The targets are 1 and -1, so the sum of their squares is the same for each output. Without
+        # a constant, the new outputs begin with targets of 0.
         squares = np.full(growth.n_outputs, state.evidence[0])
         squares[new] *= has_constant
         state.evidence = np.concatenate([squares, state.evidence[-2:]])
@@ -214,7 +220,7 @@ def begin(space: State, _: State, growth: Growth) -> None:
 
 
 def gains_of(state: State) -> Floats:
-    """Return what the open block takes of A^-1, as rows C of C'C: see `linalg.open_block`."""
+    """Return rows C, where C'C is the reduction of A^-1 by the open block (`linalg.open_block`)."""
     if not state.count:
         return np.zeros((0, len(state.inverse)))
     return solve_triangular(state.factor, state.products.T, trans="T", lower=False)
@@ -226,7 +232,7 @@ def weights_of(state: State) -> Floats:
 
 
 def inverse_of(state: State, forgetting: float) -> Floats:
-    """Return A^-1 of least squares after all samples so far."""
+    """Return A^-1 after all samples so far."""
     solved = gains_of(state)
     matrix: Floats = state.inverse - solved.T @ solved
     if forgetting < 1:
@@ -243,13 +249,13 @@ def leverage_terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[SquaresState, Numbers]:
-    """Return the state of recursive least squares; r is the one of now."""
+    """Return the state of recursive least squares, with the current r."""
     features = closed(space.map)
     factor, constant, mapping, root = joint_of(features)
     if not isinstance(mapping, Fourier | Landmarks):
         raise CannotLearn(f"the feature map {type(features).__name__} has no C")
     places = joint_places(features)
-    # In units of the epoch.
+    # The inverse is in units of the epoch.
     inverse = inverse_of(space.state, 1.0)[np.ix_(places, places)]
     own = closed(space)
     values = np.ascontiguousarray(own.block.weights()[:, places])
@@ -260,7 +266,7 @@ def learning(space: State) -> tuple[SquaresState, Numbers]:
 
 
 def sums_in_c(space: State, block: Any, places: Any) -> Sums | None:
-    """Return the sums from which least squares are made anew; None if they never are."""
+    """Return the sums from which C solves least squares anew, or None if it never needs to."""
     own, follows = space.state, len(space.state.evidence) > 0
     if space.forgetting == 1 and not follows:
         return None
@@ -282,7 +288,7 @@ def sums_in_c(space: State, block: Any, places: Any) -> Sums | None:
 
 
 def leverage_learning(space: State) -> tuple[SquaresState, Numbers]:
-    """Return the state of leverages."""
+    """Return the state of a detector whose scores are leverages."""
     state, numbers = learning(space)
     return replace(state, leverage=True, rounding=rounding_of(closed(space.map))), numbers
 
@@ -297,7 +303,7 @@ def taught(space: State, found: Taught) -> State:
     n_outputs = len(space.state.vectors)
     length = len(found.fields["values"]) // n_outputs
     given = found.matrix("inverse", length)[:n, :n]
-    # Columns between those of the features, which no row has, keep the prior.
+    # Some columns between those of the features belong to no feature; they keep the prior.
     inverse, matrix = np.eye(used) / reg, np.eye(used) * reg
     inverse[np.ix_(places, places)] = (given + given.T) / 2
     weights = np.zeros((n_outputs, used))
@@ -305,7 +311,7 @@ def taught(space: State, found: Taught) -> State:
     if "sums" in found:
         fields = sums_of_device(space, found, places, matrix)
     else:
-        # What follows from the inverse alone.
+        # The sums are computed from the inverse.
         known = scipy.linalg.inv(inverse[np.ix_(places, places)])
         matrix[np.ix_(places, places)] = factored((known + known.T) / 2)[0]
         fields = sums_of(matrix - reg * np.eye(used), weights @ matrix, reg)
@@ -315,10 +321,10 @@ def taught(space: State, found: Taught) -> State:
 
 
 def sums_of_device(space: State, found: Taught, places: Any, matrix: Floats) -> dict[str, Any]:
-    """Return the fields of sums of a device, whose A is written into `matrix`.
+    """Return the fields of a device's sums, and write its A into `matrix`.
 
-    Its sums have all samples. So that the next block, and the next epoch, end where they would have
-    ended, samples of zeros stand for those since the last block.
+    The device's sums include all samples. The next block and the next epoch must end at the same
+    sample as on the device, so zero samples fill the open block.
     """
     n, used, n_outputs = len(places), len(matrix), len(space.state.vectors)
     rows, columns = np.tril_indices(n)
@@ -331,7 +337,8 @@ def sums_of_device(space: State, found: Taught, places: Any, matrix: Floats) -> 
     evidence, coming = NO_EVIDENCE, 0.0
     if "evidence" in found:
         coming = found.number("coming")
-        # These samples will be counted when the block is full.
+        # The core counts the samples of the open block when it is full, so they are subtracted
+        # here.
         evidence = np.append(found.fields["evidence"], found.count("counted"))
         evidence[-2:] -= ones_of(since, count, space.forgetting).sum(), count
         evidence = np.maximum(evidence, 0.0)
@@ -354,7 +361,7 @@ def sums_of_device(space: State, found: Taught, places: Any, matrix: Floats) -> 
 
 
 def read(stored: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a space whose matrices are whole, and whose numbers are doubles."""
+    """Return the fields of a space, with packed matrices unpacked and numbers as doubles."""
     state = dict(stored["state"])
     for name, width in (("matrix", 1), ("inverse", PANEL)):
         state[name] = unpacked(name, state[name], state["used"], width)
@@ -388,5 +395,5 @@ describe(
     learning=leverage_learning,
     taught=taught,
 )
-told = "state(seen~ recent~[residual] levels~[one level])"
-describe("models.residuals.Residuals", told)
+residuals = "state(seen~ recent~[residual] levels~[one level])"
+describe("models.residuals.Residuals", residuals)

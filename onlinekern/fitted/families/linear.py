@@ -1,4 +1,4 @@
-"""Linear models: weights of the features themselves."""
+"""Linear models, which have a weight for each feature."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from onlinekern.fitted.merge.gaussians import merged_gaussians, repeats_of
 from onlinekern.fitted.merge.mix import Averaging, Mix, merged_steps, of, scaled_average
 from onlinekern.fitted.state import State, describe, fields
 
-# A block of the core's linear weights has so many numbers.
+# A block of the core's linear weights has this many numbers.
 LINE = 8
 PLAIN = "d= dtype= n_outputs# averaging= intercept= skipped= in_length="
 WEIGHTS = scaled_average("output feature")
 
 
 def linear(name: str, module: str, arguments: str, more: str = "") -> None:
-    """Describe a space whose state has more fields than weights."""
+    """Describe a space whose state has further fields besides the weights."""
     names = list(fields(arguments))
 
     def read(stored: dict[str, Any]) -> dict[str, Any]:
-        """Take weights and companions from one array, whose rows are blocks of whole lines."""
+        """Split one array, whose rows are blocks of cache lines, into weights and companions."""
         own = dict(zip(names, stored["arguments"], strict=True))
         shape = -1, own["n_outputs"], (own["d"] + LINE) // LINE * LINE
         state = dict(stored["state"])
@@ -60,13 +60,13 @@ def linear(name: str, module: str, arguments: str, more: str = "") -> None:
 
 
 def averaging_of(space: State) -> Averaging:
-    """Return the average of a space."""
+    """Return the kind of average that a space keeps."""
     own = space.arguments
     return Averaging(own.averaging, getattr(own, "skipped", 0))
 
 
 def latest_of(space: State) -> tuple[Floats, Floats]:
-    """Return the weights and their average, where an open batch is closed."""
+    """Return the weights and their average as they are after the open batch is closed."""
     latest, averaged = averaging_of(space).pair(space.state)
     if hasattr(space.state, "batch_update"):
         latest = space.state.shrink * latest + space.state.batch_update
@@ -76,14 +76,15 @@ def latest_of(space: State) -> tuple[Floats, Floats]:
 def blended(
     mix: Mix, parts: list[State], base: State | None, pairs: list[tuple[Floats, Floats]]
 ) -> Iterator[Floats]:
-    """Yield the average of the weights, and that of their averages.
+    """Yield the merged weights, and their merged average.
 
-    A weight counts in the models that have moved it (Ding et al. 2022): samples that lack its
-    feature leave it where it was. In a ball all of them count, since only the mean stays in it.
+    Each weight is averaged over the models that have moved it (Ding et al. 2022): samples without
+    its feature leave a weight where it was. If the weights are confined to a ball, all models count
+    for each weight, because only their mean is certain to lie in the ball.
     """
     start = latest_of(base)[0] if base else 0.0
     known = base.state.companions if base else 0.0
-    # The companions of a weight that has come back to its start are those of its way.
+    # A weight may have moved and returned to its start. Its companions still show the movement.
     moved = [
         (latest != start) | (part.state.companions != known)
         for part, (latest, _) in zip(parts, pairs, strict=True)
@@ -94,7 +95,7 @@ def blended(
 
 
 def merged_linear(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Average the weights; with a covariance, multiply the Gaussians."""
+    """Average the weights; models with a covariance are multiplied as Gaussians."""
     space, averaging = parts[0], averaging_of(parts[0])
     states, before = of(parts, base, "state")
     pairs = [latest_of(part) for part in parts]
@@ -117,11 +118,11 @@ def merged_linear(mix: Mix, parts: list[State], base: State | None) -> State:
         more = {"batch_update": empty, "count": 0, "shrink": 1.0, "squared_norm": norm}
     averaged = averaged if averaging.present or not more else latest
     weights = averaging.fields(latest, averaged, merged_steps(mix, states, before))
-    return space.told(state=space.state.told(**weights, **more))
+    return space.with_learnt(state=space.state.with_learnt(**weights, **more))
 
 
 def begin(space: State, old: State, growth: Growth) -> None:
-    """Set the constant of new classes; one matrix for all outputs stays."""
+    """Set the constant feature of new classes; a matrix shared by all outputs is not changed."""
     own = space.arguments
     if own.intercept:
         growth.begin(space.state, own.d, averaging_of(space))
@@ -153,7 +154,7 @@ def learning(space: State) -> tuple[LinearState | ConfidentState, Numbers]:
 
 
 def confident(space: State) -> tuple[ConfidentState, Numbers]:
-    """Return the weights, with a matrix of each output or of all."""
+    """Return the weights with one covariance matrix per output, or with one shared matrix."""
     own, state = space.arguments, space.state
     columns = slice(own.d + bool(own.intercept))
     numbers = Numbers.of(state, own.averaging, columns, averaging_of(space).skipped)

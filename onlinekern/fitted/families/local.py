@@ -1,10 +1,11 @@
-"""Prototypes with their hyperplanes (LOL), merged.
+"""Merging of local models (LOL): prototypes with their hyperplanes.
 
-A prototype is the mean of its samples, so two become one by their weighted mean. Models that
-began with a common one have the same prototypes, each moved a little. Others are paired: of all
-ways to pair prototypes of two models, the one with the smallest added variance,
-n m / (n + m) ||p - q||^2, is taken; as many of its pairs become one as there is no room for. Their
-hyperplanes are averaged by their numbers of samples, or multiplied as Gaussians (see `gaussians`).
+A prototype is the mean of its samples, so two prototypes are merged into their weighted mean. If
+the models began with a common base, prototypes at the same place correspond to each other; each
+model has moved them a little. Otherwise the prototypes of two models are paired. The pairing
+minimises the total of the added variances n m / (n + m) ||p - q||^2. Only as many pairs are merged
+as needed to stay within the number of prototypes. The hyperplanes of a pair are averaged by their
+numbers of samples, or multiplied as Gaussians (see `gaussians`).
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from onlinekern.fitted.state import State, describe, fields, opened
 
 @dataclass(frozen=True)
 class Blocks:
-    """Hyperplanes with their numbers of samples, and the prototypes that they belong to.
+    """Hyperplanes with their sample counts, and the prototypes to which they belong.
 
     Parameters
     ----------
     counts : ndarray of shape (n,)
     centers : ndarray of shape (n, d)
     latest, averaged : ndarray of shape (n, n_outputs, width)
-        Weights of the last model, and of the one that predicts.
+        Weights of the last model, and of the average that predicts.
     known : ndarray of shape (n, n_outputs, width)
-        What samples have added to the precisions; 0 for first-order weights.
+        Precision that the samples have added to the prior; 0 for first-order weights.
     """
 
     counts: Floats
@@ -48,7 +49,7 @@ class Blocks:
         return len(self.counts)
 
     def part(self, places: Any) -> Blocks:
-        """Return some of the blocks."""
+        """Return the blocks at some places."""
         return Blocks(*(numbers[places] for numbers in vars(self).values()))
 
     def followed_by(self, other: Blocks) -> Blocks:
@@ -57,7 +58,7 @@ class Blocks:
 
 
 def blended(groups: list[Blocks], shares: list[Floats], prior: Any, second_order: bool) -> Blocks:
-    """Merge blocks that belong together; `shares` are their numbers of samples."""
+    """Merge corresponding blocks; `shares` are their sample counts."""
     counts = np.maximum(np.sum(shares, axis=0), np.finfo(float).tiny)
     parts = [share / counts for share in shares]
 
@@ -75,7 +76,7 @@ def blended(groups: list[Blocks], shares: list[Floats], prior: Any, second_order
 
 
 def paired(one: Blocks, other: Blocks, n: int) -> tuple[Array, Array]:
-    """Return the places of the pairs that become one so that n blocks are left."""
+    """Return the places of the pairs that must be merged so that n blocks are left."""
     distances = (
         np.square(one.centers).sum(axis=1)[:, None]
         - 2 * one.centers @ other.centers.T
@@ -95,7 +96,7 @@ def joined(one: Blocks, other: Blocks, n: int, second_order: bool) -> Blocks:
     rows, columns = paired(one, other, n)
     pair = [one.part(rows), other.part(columns)]
     merged = blended(pair, [part.counts for part in pair], 1.0, second_order)
-    # A pair keeps its place; the others come last.
+    # A merged pair stays at its place in `one`; unpaired blocks of `other` follow at the end.
     found = Blocks(*(numbers.copy() for numbers in vars(one).values()))
     for numbers, fresh in zip(vars(found).values(), vars(merged).values(), strict=True):
         numbers[rows] = fresh
@@ -104,7 +105,7 @@ def joined(one: Blocks, other: Blocks, n: int, second_order: bool) -> Blocks:
 
 @dataclass(frozen=True)
 class Local:
-    """Local model: the shared hyperplane, and those of the prototypes."""
+    """Local model: the shared hyperplane, and the hyperplanes of the prototypes."""
 
     shared: Blocks
     places: Blocks
@@ -129,19 +130,19 @@ class Local:
 
 
 def keeps_sums(options: State) -> bool:
-    """Return whether prototypes are stored as sums of their samples."""
+    """Return whether each prototype is stored as the sum of its samples."""
     return bool(options.sparse and not options.fixed)
 
 
 def priors_of(options: State) -> Floats:
-    """Return the prior's precisions for each hyperplane; the shared one comes first."""
+    """Return the prior precision of each hyperplane; the shared one comes first."""
     priors = np.ones((1 + options.n_prototypes, 1, 1))
     priors[0] = options.sharing
     return priors
 
 
 def merged_local(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge the shared hyperplanes, and the prototypes with theirs."""
+    """Merge the shared hyperplanes, and the prototypes with their hyperplanes."""
     own = parts[0].options
     models = [Local.of(part) for part in parts]
     first = Local.of(base) if base else None
@@ -164,11 +165,11 @@ def merged_local(mix: Mix, parts: list[State], base: State | None) -> State:
     totals["n_samples"] = mix.count(counts, before)
     steps = mix.count(*of(parts, base, "hyperplanes.steps"))
     means, old = of(parts, base, "mean")
-    return parts[0].told(
+    return parts[0].with_learnt(
         prototypes=prototypes_state(parts[0], places),
         hyperplanes=hyperplanes_state(parts[0], common.followed_by(places), steps),
         mean=moved_mean(mix, means, counts, old, before or 0),
-        totals=parts[0].totals.told(**totals),
+        totals=parts[0].totals.with_learnt(**totals),
     )
 
 
@@ -177,8 +178,8 @@ def since(
 ) -> Blocks:
     """Merge blocks that have the same places in all models and in the base.
 
-    Of second order, what they add to precisions counts `repeats` times for the mean (`gaussians`);
-    it is 0 of first order.
+    For second-order weights, the precision that a model adds counts `repeats` times for the mean
+    (see `gaussians`). For first-order weights it is 0.
     """
     old = np.zeros_like(groups[0].counts) if first is None else first.counts
     pairs = zip(mix.weights, groups, strict=True)
@@ -209,7 +210,7 @@ def since(
 def folded(
     mix: Mix, groups: list[Blocks], counts: list[int], before: int, most: int, second_order: bool
 ) -> Blocks:
-    """Merge prototypes that do not belong together from the start, model by model."""
+    """Merge prototypes of models without a common base, model by model."""
     pairs = zip(mix.weights, groups, strict=True)
     weighted = [replace(group, counts=weight * group.counts) for weight, group in pairs]
     found, seen = weighted[0], counts[0]
@@ -220,25 +221,25 @@ def folded(
 
 
 def moved_mean(mix: Mix, means: list[Floats], counts: list[int], old: Any, before: int) -> Floats:
-    """Return the mean of the samples of all models."""
+    """Return the mean over the samples of all models."""
     sums = [count * mean for count, mean in zip(counts, means, strict=True)]
     total = mix.total(counts, before)
     return mix.total(sums, 0.0 if old is None else before * old) / max(total, 1e-300)
 
 
 def prototypes_state(space: State, places: Blocks) -> State:
-    """Return the state of prototypes; the centers of sparse models are sums."""
+    """Return the state of prototypes; sparse models store sums instead of centers."""
     own = space.prototypes
     n, d = places.centers.shape
     rows, counted = np.zeros_like(own.centers), np.zeros_like(own.statistics)
     rows[:n, :d] = places.centers * (places.counts[:, None] if keeps_sums(space.options) else 1)
     counted[:n, 0] = places.counts
     counted[:n, 1] = np.square(rows[:n]).sum(axis=1)
-    return own.told(n=n, centers=rows, statistics=counted)
+    return own.with_learnt(n=n, centers=rows, statistics=counted)
 
 
 def hyperplanes_state(space: State, whole: Blocks, steps: int) -> State:
-    """Return the state of hyperplanes; those that are not used have the prior."""
+    """Return the state of hyperplanes; unused ones get the prior."""
     own, n, averaging = space.hyperplanes, len(whole), Averaging(space.options.averaging)
     values = np.zeros_like(own.values)
     values[:n] = whole.latest
@@ -251,11 +252,11 @@ def hyperplanes_state(space: State, whole: Blocks, steps: int) -> State:
         known = np.zeros_like(values)
         known[:n] = np.maximum(whole.known, 0.0)
         found["variances"] = 1 / (known + priors_of(space.options))
-    return own.told(**found)
+    return own.with_learnt(**found)
 
 
 def begin(space: State, _: State, growth: Growth) -> None:
-    """Give new classes the variances of the prior."""
+    """Set the variances of new classes to those of the prior."""
     if space.options.second_order:
         space.hyperplanes.variances[:, growth.new] = 1 / priors_of(space.options)
 
@@ -286,7 +287,7 @@ OPTIONS = (
 
 
 def read(stored: dict[str, Any]) -> dict[str, Any]:
-    """Take weights, companions and variances from the rows of one array."""
+    """Split the rows of one array into weights, companions and variances."""
     own = dict(zip(fields(OPTIONS), stored["options"], strict=True))
     steps, rows = stored["hyperplanes"]
     there = {"values": True, "companions": own["averaging"], "variances": own["second_order"]}

@@ -1,4 +1,4 @@
-"""Models of explicit features: weights, Gaussians over weights, and means."""
+"""Models of explicit features: weights, Gaussians over weights, and means of features."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ WEIGHTS = scaled_average("output feature")
 
 
 def merged_mapped(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Average the weights in common features."""
+    """Average the weights in the common features."""
     latest = mix.terms([own.state.scale * own.state.values for own in parts])
     common = common_map(*of(parts, base, "map"), latest)
     weights = merged_weights(mix, common, parts, base)
-    return parts[0].told(map=common.map, state=weights)
+    return parts[0].with_learnt(map=common.map, state=weights)
 
 
 def merged_weights(mix: Mix, common: Common, parts: list[State], base: State | None) -> State:
-    """Return the state of the weighted average of weights of features."""
+    """Return the state of the average of the models' weights."""
     averaging = Averaging(parts[0].averaged)
     states, before = of(parts, base, "state")
     pairs = [averaging.pair(state) for state in states]
@@ -53,11 +53,11 @@ def merged_weights(mix: Mix, common: Common, parts: list[State], base: State | N
     width = states[0].values.shape[1]
     halves = [fitting(mix.blend(half), width) for half in zip(*turned, strict=True)]
     steps = merged_steps(mix, states, before)
-    return states[0].told(**averaging.fields(halves[0], halves[1], steps))
+    return states[0].with_learnt(**averaging.fields(halves[0], halves[1], steps))
 
 
 def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Multiply the Gaussians in common features."""
+    """Multiply the Gaussians in the common features."""
     space = parts[0]
     models = [Gaussian(own.state.scale * own.state.values, own.covariance) for own in parts]
     common = common_map(*of(parts, base, "map"), mix.terms([own.mean for own in models]))
@@ -70,16 +70,16 @@ def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> 
     merged = merged_precision if space.covariance.kind_.name == "Sketched" else merged_covariance
     latest, covariance = merged(mix, common, models, prior)
     averaged = averaged if averaging.present else latest
-    return space.told(
+    return space.with_learnt(
         map=common.map,
         covariance=covariance,
         n_degenerate=mix.count(*of(parts, base, "n_degenerate")),
-        state=weights.told(**averaging.fields(latest, averaged, weights.steps)),
+        state=weights.with_learnt(**averaging.fields(latest, averaged, weights.steps)),
     )
 
 
 def merged_covariance(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
-    """Return means and covariance of the product in the common features."""
+    """Return mean and covariance of the product in the common features."""
     precisions = [inverse(own.covariance.array) for own in models]
     one, means = unit_matrices(precisions[0]), [own.mean for own in models]
     first = one if base.covariance is None else inverse(base.covariance.array)
@@ -91,25 +91,27 @@ def merged_covariance(mix: Mix, common: Common, models: list[Gaussian], base: Ga
     repeats = repeats_of(array.shape[1]) if array.ndim == 2 else 1.0
     latest, covariance = combined(mix, targets, precisions, old, first, repeats)
     if covariance.ndim > array.ndim:
-        # Variances of the weights, given all others, as the rules of 'diagonal' count them.
+        # Each variance is conditional on all other weights, as in the rules with covariance
+        # 'diagonal'.
         covariance = 1 / np.diagonal(inverse(covariance), axis1=1, axis2=2)
-    return Gaussian(latest, models[0].covariance.told(array=covariance))
+    return Gaussian(latest, models[0].covariance.with_learnt(array=covariance))
 
 
 def turned_gaussian(
     common: Common, precision: Floats, mean: Floats, place: int
 ) -> tuple[Floats, Floats]:
-    """Return S^-1 and S^-1 mu in the common features; those a model lacks have the prior.
+    """Return S^-1 and S^-1 mu in the common features; features that a model lacks get the prior.
 
-    Both are sums over samples, of which the features are turned. The mean itself is none: what is
-    lost of a function when its weights are projected would enter as if samples had said so.
+    Both are sums over samples, so transforming the features transforms them exactly. The mean
+    itself is not such a sum. If it were projected, the part of the function lost by the projection
+    would enter as if samples had supported it.
     """
     target = products(precision, mean)
     if common.turns[place] is None:
         return precision, target
     length = mean.shape[1]
     wide = fitting(common.vectors(target, place), length)
-    # Of variances, the turned matrix is not diagonal; the mean is that of the whole one.
+    # The transform of variances is a full matrix. The mean follows from this full matrix.
     whole = precision if precision.ndim == 3 else np.stack([np.diag(row) for row in precision])
     found = unit_matrices(whole)
     for k, matrix in enumerate(whole - found):
@@ -129,7 +131,9 @@ def merged_mean(mix: Mix, parts: list[State], base: State | None) -> State:
     total = mix.total(totals, total_before or 0.0, forgetting)
     mean = mix.total(sums, old, forgetting) / max(total, np.finfo(float).tiny)
     weights = Averaging(False).fields(mean, mean, merged_steps(mix, states, before))
-    return parts[0].told(map=common.map, total=float(total), state=states[0].told(**weights))
+    return parts[0].with_learnt(
+        map=common.map, total=float(total), state=states[0].with_learnt(**weights)
+    )
 
 
 def begin(space: State, _: State, growth: Growth) -> None:
@@ -144,7 +148,7 @@ def terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[MappedState, Numbers]:
-    """Return the weights of the features of a map."""
+    """Return the weights of a map's features."""
     features = closed(space.map)
     numbers = Numbers.of(space.state, space.averaged, places_of(features))
     return MappedState(map_of(features), features.constant >= 0), numbers
@@ -176,7 +180,7 @@ def confident_taught(space: State, found: Taught) -> State:
 
 
 def mean_learning(space: State) -> tuple[MappedState, Numbers]:
-    """Return the mean of the features of a map."""
+    """Return the mean of a map's features."""
     features = closed(space.map)
     if type(features) is NestedNystroem and len(features.columns()) < features.n_components:
         raise CannotLearn("its landmarks are not all there")
@@ -186,7 +190,7 @@ def mean_learning(space: State) -> tuple[MappedState, Numbers]:
 
 
 def places_of(features: Any) -> Any:
-    """Return the columns of a map, and that of its constant behind them."""
+    """Return the columns of a map's features, followed by the column of the constant."""
     places = features.columns()
     return np.append(places, features.constant) if features.constant >= 0 else places
 

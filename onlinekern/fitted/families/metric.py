@@ -1,10 +1,10 @@
-"""Least squares in a metric that is learnt.
+"""Merging of least squares in a learnt metric.
 
-Models in one metric are merged as least squares are. Metrics that differ have no features in
-common: their average, in units of the samples, is the metric in which a model is learnt anew from
-the samples that all of them keep. The metric is then looked at, and so it is where the number of
-samples reaches one at which a single stream would have done that. A renewal that has begun is done
-at once, before.
+Models with the same metric are merged like other least squares. Models with different metrics have
+no features in common. They are replaced by a new model in the average of their metrics, which
+learns the samples that all of them have kept. In this case the metric is renewed afterwards. It is
+also renewed if the total number of samples has reached a point at which a single stream would have
+renewed it. A renewal that is still running is finished before the models are merged.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ SAMPLES = ("rows", "targets", "weights")
 
 
 def merged_metric(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge models in one metric, or learn one in the average of their metrics."""
+    """Merge models with the same metric, or train a new one in the average of their metrics."""
     parts, base = [finished(part) for part in parts], base and finished(base)
     counts, before = of(parts, base, "kept.count")
     count = mix.count(counts, before)
     samples = samples_of(mix, parts, base)
     most = min(KEPT, renewal_interval(parts[0].forgetting), count)
     lasts = {name: last(samples[name], most) for name in SAMPLES}
-    kept = parts[0].kept.told(count=count, **lasts)
+    kept = parts[0].kept.with_learnt(count=count, **lasts)
     every = [*parts, *([base] if base else [])]
     common = all(same(root_of(every[0]), root_of(each)) for each in every[1:])
     if common:
@@ -55,12 +55,12 @@ def merged_metric(mix: Mix, parts: list[State], base: State | None) -> State:
             "wide": any(part.wide for part in parts),
             **{name: getattr(parts[0], name) for name in ("map", "state")},
         }
-    told = parts[0].told(
+    merged = parts[0].with_learnt(
         **fields, kept=kept, seed=parts[0].seed, choice=merged_choice(mix, parts), begun=None
     )
     if common and count.bit_length() == max(counts).bit_length():
-        return told
-    space = closed(told)
+        return merged
+    space = closed(merged)
     if not common:
         metric = mix.mean(alike([metric_of(part) for part in parts]))
         rows, targets, weights = (samples[name] for name in SAMPLES)
@@ -70,14 +70,14 @@ def merged_metric(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def finished(part: State) -> State:
-    """Return a model whose renewal is done: models that go on have done it, in the same way."""
+    """Return a model after its pending renewal, which its continuations have done as well."""
     if part.begun is None:
         return part
     return renewed(part)
 
 
 def in_metric(space: State) -> State:
-    """Return the map in a metric, without the linear features beside it."""
+    """Return the map in the metric, without linear features beside it."""
     return space.map if hasattr(space.map, "root") else space.map.map
 
 
@@ -93,14 +93,14 @@ def metric_of(space: State) -> Floats:
 
 
 def alike(metrics: list[Floats]) -> list[Floats]:
-    """Return metrics as matrices, unless all are diagonals."""
+    """Return the metrics as matrices, unless all are diagonal."""
     if all(metric.ndim == 1 for metric in metrics):
         return metrics
     return [np.diag(metric) if metric.ndim == 1 else metric for metric in metrics]
 
 
 def merged_choice(mix: Mix, parts: list[State]) -> State | None:
-    """Return the choice of the model that has seen most, with the mean of all gradients."""
+    """Return the choice of the model with the most samples, and the mean of all gradients."""
     if parts[0].choice is None:
         return None
     most: State = max(parts, key=lambda part: part.kept.count).choice
@@ -116,7 +116,7 @@ def half_power(metric: Floats) -> Floats:
 
 
 def samples_of(mix: Mix, parts: list[State], base: State | None) -> dict[str, Any]:
-    """Return all samples that the models keep, their targets in the units of the merged model."""
+    """Return all samples that the models keep, with targets in units of the merged model."""
     every: list[Any] = [
         SimpleNamespace(
             entered=part.kept.count,
@@ -138,7 +138,7 @@ def samples_of(mix: Mix, parts: list[State], base: State | None) -> dict[str, An
 
 
 def begin(space: State, old: State, growth: Growth) -> None:
-    """Begin as least squares do; the classes of the samples kept are numbered anew."""
+    """Let new classes begin as in least squares, and renumber the classes of the kept samples."""
     begin_sums(space, old, growth)
     numbers = growth.class_numbers(old.n_outputs, old.n_labels)
     space.n_labels = growth.n_outputs

@@ -1,4 +1,4 @@
-"""Models and races, which are merged alike for all kinds of spaces."""
+"""Merging of models and races, which is the same for all kinds of spaces."""
 
 from __future__ import annotations
 
@@ -14,38 +14,40 @@ from onlinekern.fitted.merge.mix import Mix, every, of
 from onlinekern.fitted.merge.sentinels import merged_ends
 from onlinekern.fitted.state import State, describe, same
 
-# At most so many scores are kept for probabilities.
+# At most this many scores are kept for probabilities.
 KEPT = 512
 
 
 def merged_model(mix: Mix, models: list[State], base: State | None) -> State:
-    """Merge `Model`s; the random numbers go on from those of the first."""
+    """Merge `Model`s; the random numbers continue those of the first model."""
     every = [*models, *([base] if base else [])]
     parts = [model.arguments for model in every]
     check_parts(parts)
     own = parts[0]
     seen, before = of(models, base, "seen")
     mix = replace(mix.counting(seen, before), adds=not isinstance(own.rule, ConfidenceWeighted))
-    told = models[0].targets
-    if told is not None:
+    targets = models[0].targets
+    if targets is not None:
         each = [model.targets for model in every]
-        mix, told = with_targets(mix, each, own.head.target_forgetting, base is not None)
+        mix, targets = with_targets(mix, each, own.head.target_forgetting, base is not None)
     if (merge := own.space.kind_.merge) is None:
         raise TypeError(f"models with a {own.space.kind_.name} cannot be merged")
     total = base.loss if base else 0.0
-    return models[0].told(
-        arguments=own.told(space=merge(mix, *of(models, base, "arguments.space")), rng=own.rng),
+    return models[0].with_learnt(
+        arguments=own.with_learnt(
+            space=merge(mix, *of(models, base, "arguments.space")), rng=own.rng
+        ),
         seen=mix.count(seen, before),
         mistakes=mix.count(*of(models, base, "mistakes")),
         loss=float(total + sum(model.loss - total for model in models)),
         recent=merged_recent(mix, *of(models, base, "recent")),
-        targets=told,
+        targets=targets,
         lead=0,
     )
 
 
 def check_parts(parts: list[State]) -> None:
-    """Raise ValueError unless all models have the same head, rule, sampler and form of samples."""
+    """Raise ValueError unless all models have the same head, rule, sampler and sample format."""
     first = parts[0]
     for own in parts[1:]:
         for name in ("head", "rule", "sampler", "d", "dtype"):
@@ -76,8 +78,8 @@ def with_targets(
         numbers["scale"] = np.where(scale > 1e-15 * np.abs(mean), scale, 1.0)
         if np.ndim(centre) == 0:
             numbers = {name: float(number) for name, number in numbers.items()}
-        merged = first.told(fixed=any(one.fixed for one in each), **numbers)
-    # The last one is that of the base.
+        merged = first.with_learnt(fixed=any(one.fixed for one in each), **numbers)
+    # The last one belongs to the base.
     own = [*each[:n], each[-1]]
     units = tuple(one.scale / merged.scale for one in own)
     shifts = tuple((one.mean - merged.mean) / merged.scale for one in own)
@@ -85,24 +87,24 @@ def with_targets(
 
 
 def sums_about(targets: State, centre: Any) -> Any:
-    """Return the weight, the first and the second moment of targets about a point, or each."""
+    """Return weight, first and second moment of the targets about a point, for each target."""
     shift = targets.mean - centre
     weight = targets.weight + 0 * shift
     return np.array([weight, weight * shift, targets.squares + weight * shift**2])
 
 
 def merged_recent(mix: Mix, parts: list[State | None], base: State | None) -> State | None:
-    """Merge `RecentScores`: of each model the last ones, as many as its share."""
+    """Merge `RecentScores`: keep the last ones of each model, in proportion to its share."""
     first = parts[0]
     if first is None:
         return None
     noted = mix.count(*of(parts, base, "noted"))
     rows = mix.latest([part.rows for part in parts if part], min(noted, KEPT))
-    return first.told(noted=noted, rows=rows)
+    return first.with_learnt(noted=noted, rows=rows)
 
 
 def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
-    """Merge `Race`s: each expert with its counterparts, and the losses that weigh them."""
+    """Merge `Race`s: corresponding experts are merged, and so are the losses that weigh them."""
     parts, before = of(races, base, "arguments")
     own = parts[0]
     for other in (*parts[1:], *([before] if before else [])):
@@ -117,8 +119,8 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
         merged_model(mix, [each[k] for each in experts], known[k] if known else None)
         for k in range(len(own.experts))
     )
-    return races[0].told(
-        arguments=own.told(
+    return races[0].with_learnt(
+        arguments=own.with_learnt(
             experts=merged,
             vote=merged_vote(counted, *of(parts, before, "vote")),
             moments=merged_moments(mix, *of(parts, before, "moments"), own.forgetting),
@@ -130,7 +132,7 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
 
 
 def unlike_races(own: Any, other: Any) -> ValueError:
-    """Return the error of two races that have not the same experts: why, and what to do."""
+    """Return the error for races with different experts, with the reason and a remedy."""
     if own.dtype != other.dtype:
         return ValueError(
             f"the models have learnt samples of different types, {own.dtype} and {other.dtype}: "
@@ -178,12 +180,13 @@ def merged_renewed(
     place: str,
     merge: Callable[[Mix, list[State], State | None], State],
 ) -> State:
-    """Merge what begins anew: trials end, and losses are looked at from now on.
+    """Merge races or models that restart after alarms.
 
-    Some go on from what answers in the base, others from its rival, which began at sample `begun`,
-    others have nothing of the base any more. Those that are most are merged, with what they have of
-    it; what the others know is left out. `name` is that of the field of what answers, `place` that
-    of where it began.
+    Running trials end, and losses are compared anew from now on. Since the base, a model may have
+    kept the part that predicts, or have replaced it by the base's rival (which began at sample
+    `begun`), or by a later one. The largest of these three groups is merged, together with its
+    common start in the base. The other groups are left out. `name` is the field of the part that
+    predicts; `place` is the field of the sample at which this part began.
     """
     own = each[0]
     starts, started = of(each, base, place)
@@ -198,7 +201,7 @@ def merged_renewed(
     bets, alone = own.trials.bets, without_rival(own)
     return alone.changed(
         **{name: merge(some, kept, before)},
-        trials=alone.trials.told(
+        trials=alone.trials.with_learnt(
             bets=bets.changed(counts=0 * bets.counts, wealth=0 * bets.wealth),
             alarms=base.trials.alarms if base else (),
             course=alone.trials.course,
@@ -207,22 +210,22 @@ def merged_renewed(
 
 
 def without_rival(one: State) -> State:
-    """Return a `RenewedRace` or `RenewedModel` whose trial has ended, if there was one."""
+    """Return a `RenewedRace` or `RenewedModel` after ending its trial, if there is one."""
     course = one.trials.course.changed(left=0, due=False)
     return one.changed(rival=None, trials=one.trials.changed(course=course))
 
 
 def counted(mix: Mix, merged: State, races: list[State], base: State | None) -> State:
-    """Return a merged race with the counts of all races, whoever was merged."""
+    """Return a merged race with the sample counts of all races, including those left out."""
     states, before = of(races, base, "arguments.vote.state")
     known, progress, vote = before.total if before else 0.0, merged.progress, merged.arguments.vote
     more = mix.count(*of(races, base, "progress.n_seen")) - progress.n_seen
-    told = vote.state.changed(
+    state = vote.state.changed(
         total=float(known + sum(own.total - known for own in states)),
         n_mistakes=mix.count(*of(states, before, "n_mistakes")),
     )
     return merged.changed(
-        arguments=merged.arguments.changed(vote=vote.changed(state=told)),
+        arguments=merged.arguments.changed(vote=vote.changed(state=state)),
         progress=progress.changed(
             n_seen=progress.n_seen + more,
             began=max(0, progress.began + more),
@@ -234,8 +237,8 @@ def counted(mix: Mix, merged: State, races: list[State], base: State | None) -> 
 def merged_twins(mix: Mix, parts: list[State], base: State | None) -> tuple[State | None, ...]:
     """Merge the twins of targets.
 
-    Models that began apart have scales of their own, which are nearly the same on streams of one
-    kind: the merged model goes on with that of the targets of all of them.
+    Twins that began separately have different scales, although nearly equal ones on streams of the
+    same kind. The merged twin uses the scale of the merged targets.
     """
     before = (None,) * len(parts[0].twins) if base is None else base.twins
     every = zip(*(own.twins for own in parts), before, strict=True)
@@ -247,22 +250,24 @@ def merged_twin(mix: Mix, twins: Sequence[State], base: State | None) -> State:
     """Merge `TwinTarget`s by their mean losses."""
     most = max(len(own.sizes) for own in twins)
     sizes = np.sort(np.concatenate([own.sizes for own in twins]))
-    # Of sizes that all models have in common, these are again those.
+    # If all models have the same sizes, the merged sizes are these too.
     places = (np.arange(most) + 0.5) * len(sizes) / max(1, most)
     errors, met = (float(mix.mean(of(twins, None, name)[0])) for name in ("errors", "met"))
     vote = merged_vote(mix, *of(twins, base, "vote"))
-    return twins[0].told(vote=vote, sizes=sizes[places.astype(np.intp)], errors=errors, met=met)
+    return twins[0].with_learnt(
+        vote=vote, sizes=sizes[places.astype(np.intp)], errors=errors, met=met
+    )
 
 
 def merged_progress(mix: Mix, each: list[State], old: State | None) -> State:
-    """Merge the progress of races: who votes in one of them votes; the history is the base's."""
+    """Merge the progress of races: an expert votes if it votes in any; the base's history stays."""
     seen = mix.count(*of(each, old, "n_seen"))
     learnt, before = of(each, old, "learnt")
     ages = [own.n_seen - own.began for own in each]
-    return each[0].told(
+    return each[0].with_learnt(
         n_seen=seen,
         noted=mix.count(*of(each, old, "noted")),
-        # An alarm is a number of samples to come.
+        # An alarm is a sample number in the future.
         alarm=seen + max(0, *(own.alarm - own.n_seen for own in each)),
         stride=max(own.stride for own in each),
         voting=np.maximum.reduce([own.voting for own in each]),
@@ -283,11 +288,11 @@ def merged_vote(mix: Mix, parts: list[State], base: State | None) -> State:
         seen = np.concatenate([own.range for own in states])
         merged["range"] = np.array([seen.min(), seen.max()]) if len(seen) else np.array([])
     mistakes = mix.count(*of(states, before, "n_mistakes"))
-    return parts[0].told(state=states[0].told(**merged, n_mistakes=mistakes))
+    return parts[0].with_learnt(state=states[0].with_learnt(**merged, n_mistakes=mistakes))
 
 
 def merged_moments(mix: Mix, parts: list[State], base: State | None, forgetting: float) -> State:
-    """Merge `RunningMoments`, which is exact unless old rows are forgotten."""
+    """Merge `RunningMoments`; this is exact unless old rows are forgotten."""
     first = parts[0]
     if any((part.d, part.centred) != (first.d, first.centred) for part in parts):
         raise ValueError("the moments are of different numbers of features or forms of samples")
@@ -315,12 +320,12 @@ def merged_moments(mix: Mix, parts: list[State], base: State | None, forgetting:
         side = ENDS.index("side")
         unlike = [own.ends[:, side] != ends[:, side] for own in every(states, before)]
         moments = np.where(np.any(unlike, axis=0), left, moments)
-    told = {"moments": moments, "count": count, "unit": 1.0, "total": total, "ends": ends}
-    return first.told(state=states[0].told(**told))
+    learnt = {"moments": moments, "count": count, "unit": 1.0, "total": total, "ends": ends}
+    return first.with_learnt(state=states[0].with_learnt(**learnt))
 
 
 def about(moments: Any, centre: Any) -> Any:
-    """Return first and second moments about a point, from means and variances."""
+    """Return first and second moments about a point, given means and variances."""
     shift = moments[0] - centre
     return np.stack([shift, moments[1] + shift * shift])
 

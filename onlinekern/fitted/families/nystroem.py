@@ -1,4 +1,4 @@
-"""NOGD: a kernel expansion whose support vectors become landmarks, then weights of features."""
+"""NOGD: a kernel expansion whose support vectors become the landmarks of explicit features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from onlinekern.fitted.state import State, closed, describe, kinds, opened, same
 
 
 def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Average weights of common landmarks, or give the expansions to a new space."""
+    """Average the weights if the landmarks are common, else merge the expansions anew."""
     space = parts[0]
     expansions.check_sets(parts)
     averaging, learnt = Averaging(space.arguments.averaged), space.learnt
@@ -28,11 +28,11 @@ def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
     if learnt and all(same_landmarks(space, other) for other in parts):
         pairs = [averaging.pair(part.learnt.weights) for part in parts]
         halves = [mix.blend(half) for half in zip(*pairs, strict=True)]
-        weights = learnt.weights.told(**averaging.fields(halves[0], halves[1], steps))
-        moved = learnt.told(projection=learnt.projection, weights=weights)
-        return space.told(state=space.state, learnt=moved)
+        weights = learnt.weights.with_learnt(**averaging.fields(halves[0], halves[1], steps))
+        moved = learnt.with_learnt(projection=learnt.projection, weights=weights)
+        return space.with_learnt(state=space.state, learnt=moved)
     whole = expansions.union(mix, [landmark_expansion(part, averaging) for part in parts])
-    # The first ones become the landmarks, and f is projected onto their span.
+    # The first support vectors become the landmarks, and f is projected onto their span.
     first = expansions.nearest_places(space, whole, space.n_landmarks)
     whole = whole.part(np.concatenate([first, np.setdiff1d(np.arange(len(whole)), first)]))
     support = expansions.doubled(space.arguments, whole)
@@ -40,21 +40,23 @@ def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
     take_in(made, whole.rows, np.ascontiguousarray(whole.coefficients.T))
     fresh = opened(made)
     n_outputs, moved = space.arguments.n_outputs, fresh.learnt
-    before = space.state.told(**vars(averaged_state(averaging, fresh.state, n_outputs, steps)))
+    before = space.state.with_learnt(
+        **vars(averaged_state(averaging, fresh.state, n_outputs, steps))
+    )
     if moved:
         weights = averaged_state(averaging, moved.weights, n_outputs, steps)
-        moved = moved.told(projection=moved.projection, weights=weights)
-    return space.told(state=before, learnt=moved)
+        moved = moved.with_learnt(projection=moved.projection, weights=weights)
+    return space.with_learnt(state=before, learnt=moved)
 
 
 def averaged_state(averaging: Averaging, state: State, n_outputs: int, steps: int) -> State:
-    """Turn a state of twice the outputs into one with an average."""
+    """Turn a state with twice the outputs into one with an average."""
     rows = state.scale * state.values
     return state.changed(**averaging.fields(rows[:n_outputs], rows[-n_outputs:], steps))
 
 
 def same_landmarks(one: State, other: State) -> bool:
-    """Return whether both models are in their second stage and have the same features."""
+    """Return whether both models have reached the second stage with the same features."""
     return (
         other.learnt is not None
         and same(one.learnt.projection, other.learnt.projection)
@@ -63,12 +65,12 @@ def same_landmarks(one: State, other: State) -> bool:
 
 
 def steps_of(part: State) -> int:
-    """Return how many models were counted, in the second stage if there is one."""
+    """Return how many models the average has counted, in the second stage if it has begun."""
     return (part.learnt.weights if part.learnt else part.state).steps
 
 
 def landmark_expansion(part: State, averaging: Averaging) -> expansions.Expansion:
-    """Return the expansion of a model of either stage over its landmarks."""
+    """Return the model as a kernel expansion over its landmarks, in either stage."""
     whole, learnt = expansions.expansion_of(part), part.learnt
     if learnt is None:
         return whole
@@ -79,7 +81,7 @@ def landmark_expansion(part: State, averaging: Averaging) -> expansions.Expansio
 
 
 def second_stage(space: State) -> State:
-    """Return the space of weights of features that a model has become."""
+    """Return the second stage of a model, a space of weights of features."""
     support, weights = space.arguments, space.learnt.weights
     given = {"arguments": support, "state": space.state, "projection": space.learnt.projection}
     inner, kind = kinds()["Nystroem"], kinds()["MappedSpace"]
@@ -89,7 +91,7 @@ def second_stage(space: State) -> State:
 
 
 def begin(space: State, old: State, growth: Growth) -> None:
-    """Leave the weights of new classes at 0, for there is no constant."""
+    """Leave the weights of new classes at 0, because there is no constant feature."""
 
 
 def terms(space: Any) -> Terms:
@@ -99,7 +101,7 @@ def terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[MappedState, Numbers]:
-    """Return what the second stage needs to learn."""
+    """Return the description with which the second stage learns."""
     if space.learnt is None:
         raise CannotLearn(
             f"it has {len(space.state.ages)} of the {space.n_landmarks} support vectors that "

@@ -1,6 +1,7 @@
-"""Immutable parts of a model, by the names of their arguments, and its random numbers.
+"""Immutable parts of a model, with the names of their arguments, and its random numbers.
 
-Parts that have a section in the C of `export/c` can learn there; others are refused by their name.
+Parts with a section in the C of `export/c` can learn there. Others are refused with an error that
+names them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from onlinekern.fitted.export.terms import FORMULAS
 from onlinekern.fitted.state import describe
 
 SOFT = "SoftConfidenceWeighted1 SoftConfidenceWeighted2"
-# These say what their arguments are called.
+# These classes name their arguments themselves.
 NAMED_IN_C = (
     *("PerceptronLoss", "Hinge", "SquaredHinge", "SmoothHinge", "Logistic", "Exponential"),
     *("Squared", "EpsilonInsensitive", "Absolute", "Huber"),
@@ -64,7 +65,7 @@ def describe_parts(module: str, names: str, arguments: str, **options: Any) -> N
 
 
 def arguments_of(cls: Any) -> str:
-    """Return the arguments of a class that says what they are called."""
+    """Return the arguments of a class that names them itself."""
     return " ".join(f"{name}=" for name in cls.parameters)
 
 

@@ -1,4 +1,4 @@
-"""Budget policies: their arguments, what they have learnt, its way into C and back, and merging."""
+"""Budget policies: arguments, learnt fields, their conversion to C and back, and merging."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def taught_factor(learnt: State, found: Taught, n: int) -> State:
 
 
 def kept_inverse(learnt: State) -> Kept:
-    """Return an inverse without its padding, and with its terms, and what stands beside it."""
+    """Return an inverse without padding and with pending terms added, and further learnt fields."""
     size = len(learnt.inverse)
     found = {name: getattr(learnt, name)[:, :size] for name in MATRICES if name in vars(learnt)}
     whole = found["inverse"].copy()
     for term, factor in zip(*(learnt.pending or ((), ())), strict=True):
         whole += np.multiply.outer(factor * term[:size], term[:size])
     found |= {"inverse": whole, "diagonals": learnt.diagonal[0, :size]}
-    # A broken inverse is computed afresh as an old one is.
+    # A broken inverse is recomputed, as the core recomputes one after many updates.
     found["n_updates"] = np.array(np.iinfo(np.int32).max if learnt.broken else learnt.n_updates)
     if "values" in vars(learnt):
         found["goals"] = learnt.values[0, :size]
@@ -87,7 +87,10 @@ def taught_machines(learnt: State, found: Taught, n: int) -> State:
 
 
 def kept_margins(learnt: State) -> Kept:
-    """Return f at the support vectors, of the terms since each came, and the damage so far."""
+    """Return the Forgetron's margins at the support vectors, and the damage so far.
+
+    The margin at a support vector sums the terms of f since this vector came.
+    """
     margins = learnt.scale * learnt.values
     return {"margins": margins, "damage": learnt.damage, "n_steps": learnt.n_steps}
 
@@ -112,16 +115,16 @@ def taught_samples(learnt: State, found: Taught, n: int) -> State:
 
 
 class Learnt(NamedTuple):
-    """What a policy learns beside support vectors, and how that comes into C, and back.
+    """Learnt fields of a policy besides the support vectors, and their conversion to C and back.
 
     Attributes
     ----------
     fields : str
-        Its description (`state.fields`).
+        Description of the fields (`state.fields`).
     kept : callable
-        (what it has learnt) -> numbers by their names in C.
+        (learnt state) -> numbers by their names in C.
     taught : callable
-        (what it has learnt, numbers of a device, slots that are in use) -> what it has learnt then.
+        (learnt state, numbers of a device, number of used slots) -> learnt state of the device.
     """
 
     fields: str = ""
@@ -129,7 +132,7 @@ class Learnt(NamedTuple):
     taught: Callable[[State, Taught, int], State] = lambda learnt, found, n: learnt
 
     def beside(self, more: str, **rules: Any) -> Learnt:
-        """Return what a policy learns that has more fields than this one."""
+        """Return the learnt fields of a policy that has some more than this one."""
         return self._replace(fields=f"{self.fields} {more}", **rules)
 
 
@@ -154,7 +157,7 @@ MARGINS = Learnt(
     kept_margins,
     taught_margins,
 )
-# The squared norm of all functions, < 0 where it must be computed.
+# The squared norm of all functions together; < 0 if it must be computed anew.
 NORM = Learnt(
     "square~",
     lambda learnt: {"square": learnt.square},
@@ -168,19 +171,20 @@ SAMPLES = Learnt(
 WEIGHTS = Learnt("weights[machine feature] offsets[machine]")
 
 BOUND = "max_support="
-# Policies with an inverse.
+# Options of policies with an inverse.
 SLOTTED: dict[str, Any] = {"slots": True, "plain": True}
 
 
 def policy(path: str, arguments: str, learnt: Learnt = NOTHING, **options: Any) -> None:
-    """Describe a policy by the arguments of its class, and by what it learns.
+    """Describe a policy by the arguments of its class and by its learnt fields.
 
-    `drops`: who leaves is projected onto those who stay. `merge` and `begin` are the rules for
-    spaces with the policy. `unbounded`: it may fill all room for support vectors. `slots`: some are
-    free between two steps. `plain`: C has no average. `offsets`: added to the scores.
+    Options: with `drops`, an evicted support vector is projected onto the others. `merge` and
+    `begin` are the rules for spaces with the policy. With `unbounded`, the policy may use all slots
+    that there is memory for. With `slots`, some slots are free between two steps. With `plain`, C
+    keeps no average. With `offsets`, offsets are added to the scores.
     """
     plain = path == "budgets.policy.Budget"
-    # Policies of other packages have arguments without names, and learn what they like.
+    # Policies of other packages may have any arguments, without names, and any learnt fields.
     own = f"arguments({arguments})", f"learnt({learnt.fields})"
     own = ("arguments=", "learnt") if plain else own
     text = f"cls= {own[0]} state(set({SUPPORT_SET} n added) refused~ {own[1]})"
@@ -188,13 +192,16 @@ def policy(path: str, arguments: str, learnt: Learnt = NOTHING, **options: Any) 
 
 
 def options_of(cls: type) -> dict[str, Any]:
-    """Return the options of a policy; none for one of another package."""
+    """Return the options of a policy; empty for a policy of another package."""
     kind = kind_of(cls)
     return kind.options if kind else {}
 
 
 def begin_machines(space: State, old: State, growth: Growth) -> None:
-    """Let a new machine have targets of -1: it is minus the last row, that of the target 1."""
+    """Initialise new machines with targets of -1.
+
+    A new machine is the negative of the last row, which belongs to the target 1.
+    """
     learnt, before = space.budget.state.learnt, old.budget.state.learnt
     learnt.offsets[:, growth.new] = -1.0
     for field in ("targets", "products"):
@@ -205,7 +212,7 @@ def begin_machines(space: State, old: State, growth: Growth) -> None:
 
 
 def begin_features(space: State, old: State, growth: Growth) -> None:
-    """Let new weights and offsets begin, which have their companions below them."""
+    """Initialise new weights and offsets; their companions are stored below them."""
     learnt, before = space.budget.state.learnt, old.budget.state.learnt
     weights, halves = (
         [growth.along(half) for half in np.split(rows, 2)]
@@ -219,7 +226,7 @@ def begin_features(space: State, old: State, growth: Growth) -> None:
 
 
 def begin_norm(space: State, old: State, growth: Growth) -> None:
-    """Let the norm of all functions together be computed anew."""
+    """Mark the norm of all functions together as unknown, so that it is computed anew."""
     space.budget.state.learnt.square = -1.0
 
 

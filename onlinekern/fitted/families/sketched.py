@@ -13,7 +13,7 @@ from onlinekern.fitted.state import State, describe
 
 
 def merged_scatter(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge `Scatter`s: means and weights of the classes exactly, the scatter by its sketch."""
+    """Merge `Scatter`s: class means and weights exactly, the scatter by its sketch."""
     states, before = of(parts, base, "state")
     if before is None:
         nothing = {name: np.zeros_like(values) for name, values in vars(states[0]).items()}
@@ -25,15 +25,16 @@ def merged_scatter(mix: Mix, parts: list[State], base: State | None) -> State:
     means = mix.total(moments, old) / np.maximum(counts, np.finfo(float).tiny)[:, None]
     extra = between_means(mix, states, before, means) if parts[0].centred else []
     sketch = merged_sketch(mix, *of(parts, base, "sketch"), extra)
-    merged = states[0].told(means=means, sums=sums, top=states[0].top)
-    return parts[0].told(sketch=sketch, state=merged)
+    merged = states[0].with_learnt(means=means, sums=sums, top=states[0].top)
+    return parts[0].with_learnt(sketch=sketch, state=merged)
 
 
 def between_means(mix: Mix, states: list[Any], before: Any, means: Any) -> list[Term]:
-    """Return what turns scatters about several means into that about the common one.
+    """Return terms that convert scatters about the models' means to scatter about the common mean.
 
-    Each model has the scatter of the base's samples, of its own later ones, and of the two means.
-    The last does not count: what counts is how far each of the means is from the common one.
+    A model's scatter consists of the scatter of the base's samples, the scatter of its later
+    samples, and the scatter between the means of these two groups. The terms remove the last one
+    and add the scatter of each group's mean about the common mean.
     """
     terms: list[Term] = []
     first = before.sums[0, :-1]
@@ -50,7 +51,7 @@ def between_means(mix: Mix, states: list[Any], before: Any, means: Any) -> list[
 
 
 def merged_sketched(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge `SketchedSpace`s: weights are averaged; the gradient is that of all open batches."""
+    """Merge `SketchedSpace`s: weights are averaged; gradients of open batches are combined."""
     own, states = parts[0].arguments, [part.state for part in parts]
     scatter = merged_scatter(mix, *of(parts, base, "arguments.scatter"))
     exponent = max(state.exponent for state in states)
@@ -60,7 +61,7 @@ def merged_sketched(mix: Mix, parts: list[State], base: State | None) -> State:
         for each in ([own.weights for own in states], [own.average for own in states])
     )
     open_rows, pending = (op(own.pending for own in states) for op in (sum, max))
-    merged = states[0].told(
+    merged = states[0].with_learnt(
         weights=weights,
         average=average if own.averaging else weights,
         gradient=sum(own.gradient for own in states) * (pending / max(open_rows, 1)),
@@ -68,7 +69,7 @@ def merged_sketched(mix: Mix, parts: list[State], base: State | None) -> State:
         exponent=exponent,
         pending=pending,
     )
-    return parts[0].told(arguments=own.told(scatter=scatter), state=merged)
+    return parts[0].with_learnt(arguments=own.with_learnt(scatter=scatter), state=merged)
 
 
 describe(

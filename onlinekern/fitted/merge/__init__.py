@@ -1,1 +1,1 @@
-"""Merging of models of parts of a stream into one."""
+"""Merging models that have each learnt a part of a stream into one model."""

@@ -1,10 +1,11 @@
-"""Kernel expansions, merged: their weighted average, a union of support vectors.
+"""Merging of kernel expansions: their weighted average over the union of the support vectors.
 
-    f = sum_i a_i f_i = sum over the different support vectors x of (sum_i a_i c_i(x)) kappa(x, .)
+    f = sum_i a_i f_i = sum over the distinct support vectors x of (sum_i a_i c_i(x)) kappa(x, .)
 
-Where they are more than the budget, those stay whose span comes nearest to f, and f is projected
-onto it, which no choice of coefficients betters. This holds up to 4,096 support vectors; with
-larger budgets the largest stay and the rest is dropped.
+If the union is larger than the budget, the subset is kept whose span comes nearest to f. Then f is
+projected onto this span; no other coefficients of the subset give a smaller error. This holds for
+unions of up to 4,096 support vectors. If the budget is larger than that, the support vectors with
+the largest coefficients are kept and the others are dropped.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from onlinekern.fitted.merge.mix import Averaging, Mix, merged_steps, of
 from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, inherited, opened
 
-# This share is added to the diagonal of kernel matrices that are inverted, as in `tracker`.
+# Kernel matrices get this share on their diagonal before they are inverted, as in `tracker`.
 JITTER = {8: 1e-6, 4: 1e-5}
 # The ridge of the projection is relative to kappa(x, x). Without it coefficients become large and
-# cancel out, and the policy then evicts one of a pair. benchmarks/merging.py chose it.
+# cancel out, and the policy then evicts one of a pair. Its value comes from benchmarks/merging.py.
 RIDGE = 0.001
-# The kernel values of so many rows are held at the same time.
+# Kernel values are computed for this many rows at a time, which bounds the memory.
 CHUNK = 4096
 DIFFERENT = (
     "the models must have the same {}, got {} and {}: give all of them the same gamma, or let all "
@@ -41,7 +42,7 @@ DIFFERENT = (
 
 @dataclass(frozen=True)
 class Expansion:
-    """Support vectors, the oldest first.
+    """Support vectors with their coefficients, the oldest first.
 
     Parameters
     ----------
@@ -62,13 +63,13 @@ class Expansion:
         return self.rows.shape[0]
 
     def part(self, places: Any) -> Expansion:
-        """Return some of the support vectors."""
+        """Return the support vectors at some places."""
         return Expansion(
             self.rows[places], self.coefficients[:, places], self.places[places], self.slots[places]
         )
 
     def names(self) -> list[bytes]:
-        """Return the bytes by which equal support vectors are found."""
+        """Return the bytes of each support vector; equal vectors have equal bytes."""
         if isinstance(self.rows, np.ndarray):
             return [row.tobytes() for row in self.rows]
         rows = self.rows.sorted_indices()
@@ -79,7 +80,7 @@ class Expansion:
 
 
 def expansion_of(part: State) -> Expansion:
-    """Return the support vectors in use of a state that holds arguments and state of a set."""
+    """Return the used support vectors of a state with the arguments and state of a support set."""
     averaging, state = Averaging(part.arguments.averaged), part.state
     ages = np.asarray(state.ages, dtype=float)
     ages[state.free] = np.inf
@@ -100,7 +101,10 @@ def check_sets(parts: list[State]) -> None:
 
 
 def union(mix: Mix, expansions: list[Expansion]) -> Expansion:
-    """Average expansions; a vector that several have came when the last of them got it."""
+    """Average expansions over the union of their support vectors.
+
+    The age of a vector that several expansions share is that of its latest arrival.
+    """
     found: dict[bytes, int] = {}
     numbers = [
         np.array([found.setdefault(key, len(found)) for key in part.names()], dtype=np.intp)
@@ -110,8 +114,8 @@ def union(mix: Mix, expansions: list[Expansion]) -> Expansion:
     places, first = np.zeros(len(found)), np.zeros(len(found), dtype=np.intp)
     base = 0
     for i, (part, own) in enumerate(zip(expansions, numbers, strict=True)):
-        # A model may have a vector several times.
-        # Of several targets each has a unit, in the rows of the average too.
+        # One model may hold a vector several times.
+        # Each target has a unit of its own. The rows of the average use the same units.
         units = np.resize(mix.units[i], (len(part.coefficients), 1))
         scaled = mix.shares[i] * units * part.coefficients
         np.add.at(coefficients.T, own, scaled.T)
@@ -129,7 +133,7 @@ def empty_set(arguments: State, **changes: Any) -> SupportSet:
 
 
 def set_of(arguments: State, rows: Any, coefficients: Floats | None = None) -> SupportSet:
-    """Return a set of these support vectors; their coefficients (n, n_outputs) are 0 by default."""
+    """Return a set of these support vectors, with coefficients (n, n_outputs) or 0 by default."""
     support = empty_set(arguments)
     if coefficients is None:
         coefficients = np.zeros((rows.shape[0], arguments.n_outputs))
@@ -138,10 +142,10 @@ def set_of(arguments: State, rows: Any, coefficients: Floats | None = None) -> S
 
 
 def gram_of(arguments: State, rows: Any) -> Floats:
-    """Return the kernel values of rows with each other, of a set of these arguments.
+    """Return the kernel matrix of rows, with the kernel of a support set with these arguments.
 
-    They are computed in double: rounded to float32, the matrix of a smooth kernel has negative
-    eigenvalues, which grow where one support vector after the other is taken off.
+    It is computed in double precision. If it were rounded to float32, the matrix of a smooth kernel
+    would have negative eigenvalues. These grow when support vectors are eliminated one by one.
     """
     rows, support = rows.astype(np.float64), empty_set(arguments, dtype=np.dtype(np.float64))
     support.add_rows(rows, np.zeros((rows.shape[0], support.n_outputs)))
@@ -150,18 +154,21 @@ def gram_of(arguments: State, rows: Any) -> Floats:
 
 
 def doubled(arguments: State, whole: Expansion) -> SupportSet:
-    """Return a set without an average; its outputs are the model's and, below, the average's."""
+    """Return an empty set without averaging that holds the average as further outputs.
+
+    The outputs of the average follow those of the last model.
+    """
     return empty_set(arguments, n_outputs=len(whole.coefficients), averaged=False)
 
 
 def fitted(space: State, whole: Expansion, cls: Any = KernelSpace) -> Any:
-    """Return a new space without an average whose policy was given the support vectors."""
+    """Return a new space without averaging, whose policy has admitted the support vectors."""
     budget = space.budget
     arguments = budget.arguments
     if replaced(space):
         whole = nearest(space, whole, arguments.max_support)
     if budget.cls is FeatureMerging:
-        # Offsets are averaged by themselves.
+        # Offsets are averaged separately.
         arguments = arguments.changed(offset=False)
     made = cls(doubled(space.arguments, whole), budget.cls(*closed(arguments)))
     take_in(made, whole.rows, np.ascontiguousarray(whole.coefficients.T))
@@ -169,19 +176,23 @@ def fitted(space: State, whole: Expansion, cls: Any = KernelSpace) -> Any:
 
 
 def replaced(space: State) -> bool:
-    """Return whether f is projected onto those who stay, not left to the space's policy."""
+    """Return whether f is projected onto the kept support vectors.
+
+    Otherwise the space's policy reduces the union by itself.
+    """
     return any(kind.options.get("drops") for kind in inherited(space.budget.cls))
 
 
 def nearest(space: State, whole: Expansion, most: int) -> Expansion:
-    """Return at most so many support vectors, whose span comes nearest to f."""
+    """Return at most `most` support vectors, chosen so that their span comes nearest to f."""
     return whole.part(nearest_places(space, whole, most))
 
 
 def nearest_places(space: State, whole: Expansion, most: int) -> Any:
-    """Return the places of those whose span comes nearest to f, see `exchanged`.
+    """Return the places of the support vectors whose span comes nearest to f (see `exchanged`).
 
-    Of more than `MOST_PROJECTED`, the largest ones are taken.
+    A union of more than `MOST_PROJECTED` is too large for this search. Then the vectors with the
+    largest coefficients are taken.
     """
     if len(whole) <= most:
         return np.arange(len(whole))
@@ -192,34 +203,34 @@ def nearest_places(space: State, whole: Expansion, most: int) -> Any:
 
 
 def largest_places(whole: Expansion, most: int) -> Any:
-    """Return the places of at most so many, those with the largest coefficients."""
+    """Return the places of the `most` support vectors with the largest coefficients."""
     norms = np.linalg.norm(whole.coefficients, axis=0)
     return np.sort(np.argsort(-norms, kind="stable")[:most])
 
 
 def merged_expansion(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge spaces whose policy may be given support vectors."""
+    """Merge spaces whose policy can admit the support vectors of the union."""
     space = parts[0]
     whole = union(mix, [expansion_of(part) for part in parts])
-    # Coefficients of `InverseTimeSpace` are in units of 1/t while they enter.
+    # The policy of `InverseTimeSpace` receives coefficients in units of 1/t.
     given = whole
     if space.budget.cls is Projectron:
-        # It takes what a perceptron finds: a step of 1 for a mistake.
+        # The Projectron receives the steps of a perceptron: 1 for each mistake.
         given = replace(whole, coefficients=np.sign(whole.coefficients))
     made = fitted(space, given, cls=DualSpace if space.cls is DualSpace else KernelSpace)
     fresh = opened(made)
     if replaced(space):
         project(whole, made.support, fresh)
     if hasattr(fresh.budget.state.learnt, "square"):
-        # Ahpatron computes the norm of the function anew.
+        # A negative value makes Ahpatron compute the norm of the function anew.
         fresh.budget.state.learnt.square = -1.0
     return finished(mix, parts, base, fresh)
 
 
 def project(whole: Expansion, support: SupportSet, fresh: State) -> Floats:
-    """Give the support vectors of an opened space the coefficients of the function nearest to f.
+    """Set the coefficients of an opened space to those of the projection of f.
 
-    Return the coefficients by slot, ndarray of shape (n_outputs, n_slots).
+    Return them by slot, as an ndarray of shape (n_outputs, n_slots).
     """
     state = fresh.state
     slots = np.setdiff1d(np.arange(support.n), state.free)
@@ -238,7 +249,7 @@ def project(whole: Expansion, support: SupportSet, fresh: State) -> Floats:
         found[:, slots] = scipy.linalg.solve(gram, wanted.T, assume_a="pos").T
         learnt = fresh.budget.state.learnt
         if hasattr(learnt, "damage"):
-            # The Forgetron's margins count the terms that came with a support vector or later.
+            # The Forgetron's margin at a support vector sums the terms that came with it or later.
             margins = found @ (gram * (state.ages[:, None] >= state.ages))
             learnt = learnt.changed(values=margins, companions=0 * margins, scale=1.0)
             fresh.budget.state.learnt = learnt
@@ -247,7 +258,7 @@ def project(whole: Expansion, support: SupportSet, fresh: State) -> Floats:
 
 
 def values_of(whole: Expansion, support: SupportSet) -> Floats:
-    """Return the values of an expansion at support vectors, ndarray (n_outputs, n_slots)."""
+    """Return the values of f at the support vectors of a set, ndarray (n_outputs, n_slots)."""
     values = np.zeros((len(whole.coefficients), support.n))
     for first in range(0, len(whole), CHUNK):
         part = slice(first, first + CHUNK)
@@ -256,7 +267,7 @@ def values_of(whole: Expansion, support: SupportSet) -> Floats:
 
 
 def finished(mix: Mix, parts: list[State], base: State | None, fresh: State) -> State:
-    """Return the space of the merged model from one that `fitted` made."""
+    """Complete the space that `fitted` made by the merged model's average and counters."""
     space = parts[0]
     own, policy = space.arguments, fresh.budget.state
     steps = merged_steps(mix, *of(parts, base, "state"))
@@ -265,21 +276,21 @@ def finished(mix: Mix, parts: list[State], base: State | None, fresh: State) -> 
     inverse_time = issubclass(space.cls, InverseTimeSpace) and steps > 0
     final = 1 / steps if inverse_time else 1.0
     fields = averaging.fields(rows[: own.n_outputs], rows[-own.n_outputs :], steps, final)
-    state = space.state.told(**{**vars(fresh.state), **fields})
+    state = space.state.with_learnt(**{**vars(fresh.state), **fields})
     learnt = policy.learnt
     if is_dual:
         learnt = merged_dual(mix, parts, learnt, state, averaging)
     refused = mix.count(*of(parts, base, "budget.state.refused")) + policy.refused
     sizes = {"n": len(state.ages), "added": state.added}
-    identity = space.budget.state.set.told(**vars(own), **sizes)
-    known = space.budget.state.told(set=identity, refused=refused, learnt=learnt)
-    return space.told(state=state, budget=space.budget.told(state=known))
+    identity = space.budget.state.set.with_learnt(**vars(own), **sizes)
+    known = space.budget.state.with_learnt(set=identity, refused=refused, learnt=learnt)
+    return space.with_learnt(state=state, budget=space.budget.with_learnt(state=known))
 
 
 def merged_dual(
     mix: Mix, parts: list[State], fresh: State, state: State, averaging: Averaging
 ) -> State:
-    """Merge weights and offsets of DualSGD: the average of the old ones, plus the new ones."""
+    """Merge weights and offsets of DualSGD: the models' average, plus what `fitted` added."""
     n = state.values.shape[0]
     pairs = []
     for part in parts:
@@ -293,4 +304,4 @@ def merged_dual(
     averaged[:, :-1] += fresh.weights[halves - n : halves]
     known = averaging.fields(latest, averaged, state.steps, state.scale)
     rows = np.concatenate([known["values"], known["companions"]])
-    return fresh.told(weights=np.ascontiguousarray(rows[:, :-1]), offsets=rows[:, -1].copy())
+    return fresh.with_learnt(weights=np.ascontiguousarray(rows[:, :-1]), offsets=rows[:, -1].copy())

@@ -1,16 +1,18 @@
-"""Models whose policy holds more than coefficients: targets, sums of samples, or the last ones.
+"""Merging of models whose policy keeps targets, sums of samples or the last samples.
 
-- Sliding window, fixed budget and least-squares machines: a model follows from its support vectors
-  and their targets. Those stay whose span comes nearest to the average; their targets become those
-  of which the policy makes that function. Labels of single samples would bring back their noise.
-- KRLS: a sample counts as a combination of support vectors. The sums P^-1 = sum w a a' and
-  P^-1 beta, where beta are the values of the function at the support vectors, are added over the
-  union of the support vectors that the policy chooses by its test of linear dependence. Of more
-  than the budget those are offered to it who suit the samples best (`dictionary`).
-- KAPA: a projection policy keeps the budget of the union; the last samples are of all models.
+- Sliding window, fixed budget and least-squares machines: the support vectors and their targets
+  determine the model. The merged model keeps the support vectors whose span comes nearest to the
+  average function. Their targets are set so that the policy computes this function from them. The
+  labels of single samples would bring back their noise.
+- KRLS: each sample is a combination of support vectors. The policy builds the union of the support
+  vectors with its test of linear dependence. The sums P^-1 = sum w a a' and P^-1 beta, where beta
+  are the values of the function at the support vectors, are added over this union. If the union is
+  larger than the budget, the policy is offered those that fit the samples best (`dictionary`).
+- KAPA: its projection policy reduces the union to the budget. The last samples are taken from all
+  models.
 
-Sums over support vectors D become sums over others U by K_U^-1 K_UD: it writes a function of D as
-one of U, exactly where U contains D.
+Sums over support vectors D become sums over others U through the matrix K_U^-1 K_UD. It writes a
+function of D as one of U, and is exact where U contains D.
 """
 
 from __future__ import annotations
@@ -45,30 +47,32 @@ from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.merge.selection import MOST_PROJECTED, NOT_POSITIVE, exchanged
 from onlinekern.fitted.state import State, closed, opened
 
-# Rows of what KAPA keeps of the last samples, of the first output.
+# Rows of the first output in KAPA's memory of the last samples.
 TARGET, SCORE = 1, 3
 
 
 def learnt_of(part: State) -> State:
-    """Return what the policy of a space has learnt."""
+    """Return the learnt state of a space's policy."""
     return part.budget.state.learnt
 
 
 def taken_up(space: State, support: SupportSet, learnt: dict[str, Any]) -> State:
-    """Return a space with these support vectors, whose policy has learnt this."""
+    """Return a space with these support vectors, whose policy has this learnt state."""
     policy, known = space.budget.state, opened_set(space, support)
-    identity = policy.set.told(n=support.n, added=support.n)
-    told = policy.told(set=identity, refused=0, learnt=policy.learnt.told(**learnt))
-    return space.told(state=known, budget=space.budget.told(state=told))
+    identity = policy.set.with_learnt(n=support.n, added=support.n)
+    updated = policy.with_learnt(
+        set=identity, refused=0, learnt=policy.learnt.with_learnt(**learnt)
+    )
+    return space.with_learnt(state=known, budget=space.budget.with_learnt(state=updated))
 
 
 def opened_set(space: State, support: SupportSet) -> State:
     """Return the state of a new support set."""
-    return space.state.told(**support.get_state())
+    return space.state.with_learnt(**support.get_state())
 
 
 def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge spaces whose function follows from targets at the support vectors."""
+    """Merge spaces whose support vectors and targets determine the function."""
     space = parts[0]
     whole = union(mix, [expansion_of(part) for part in parts])
     own = space.budget.arguments
@@ -76,7 +80,7 @@ def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
     made = fitted(space, kept, space.cls)
     fresh = opened(made)
     coefficients = project(whole, made.support, fresh)
-    # They are those of which the policy makes the average function: v = (K + R) c.
+    # With these targets v = (K + R) c, the policy computes the average function.
     ridge = 1 / own.C if space.budget.cls is LeastSquaresPolicy else own.reg
     gram = kernel_values(made.support, fresh.state.rows) + ridge * np.eye(made.support.n)
     values = coefficients @ gram
@@ -90,7 +94,7 @@ def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def set_machines(fresh: State, targets: Floats) -> None:
-    """Let least-squares machines learn these targets of their support vectors."""
+    """Train least-squares machines on these targets of their support vectors."""
     learnt, n = learnt_of(fresh), targets.shape[1]
     learnt.targets[:-1, :n] = targets
     learnt.products[:, :n] = learnt.targets[:, :n] @ learnt.inverse[:n, :n]
@@ -121,7 +125,10 @@ class Union:
         return cls(support, gram + JITTER[support.itemsize] * np.eye(len(gram)))
 
     def turn(self, rows: Any) -> Floats:
-        """Return K_U^-1 K_UD of the rows of D, where those in U are exactly themselves."""
+        """Return K_U^-1 K_UD for the rows D.
+
+        The column of a row that is in U is a unit vector, so it is exact.
+        """
         values = kernel_values(self.support, rows).T
         try:
             turned: Floats = scipy.linalg.solve(self.gram, values, assume_a="pos")
@@ -139,7 +146,7 @@ class Union:
 def added_over(
     mix: Mix, whole: Union, sums: list[tuple[Any, Floats, Floats]], has_base: bool
 ) -> tuple[Floats, Floats]:
-    """Add sums (rows, matrix, vectors) of models, and of the base last, over the union."""
+    """Add the sums (rows, matrix, vectors) of all models over the union; the base's come last."""
     turned = []
     for rows, matrix, vector in sums:
         turn = whole.turn(rows)
@@ -168,7 +175,7 @@ def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State
 
 
 def observed(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
-    """Return rows, P^-1 and P^-1 beta of KRLS, a column of each output."""
+    """Return rows, P^-1 and P^-1 beta of a KRLS model; beta has a column for each output."""
     state = part.state
     own = Union.of(closed(part).support)
     matrix = symmetric_inverse(learnt_of(part).covariance)
@@ -180,10 +187,10 @@ def observed(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
 def dictionary(
     mix: Mix, parts: list[State], sums: list[tuple[Any, Floats, Floats]], has_base: bool
 ) -> Expansion:
-    """Return the union, of which those stay who suit the samples best.
+    """Return the union, reduced to the support vectors that fit the samples best.
 
-    A function sum_i c_i kappa(x_i, .) has the squared error c'K J K c - 2 c'K b and a constant,
-    where J and b are the sums of P^-1 and P^-1 beta.
+    A function sum_i c_i kappa(x_i, .) has the squared error c'K J K c - 2 c'K b plus a constant,
+    where J and b are the sums of P^-1 and of P^-1 beta.
     """
     whole = union(mix, [expansion_of(part) for part in parts])
     most = parts[0].budget.arguments.max_support
@@ -215,12 +222,12 @@ def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def rows_of(first: int, recent: Floats) -> Any:
-    """Return the rows of the targets, or of the scores, of all outputs."""
+    """Return the rows that hold the targets, or the scores, of all outputs."""
     return [first, *range(4 + (first == SCORE), len(recent), 2)]
 
 
 def split(whole: Expansion, n: int) -> tuple[Expansion, Expansion]:
-    """Return the last n support vectors, and those before."""
+    """Return the last n support vectors, and the ones before them."""
     first = len(whole) - n
     return whole.part(slice(first, None)), whole.part(slice(first))
 
@@ -233,18 +240,18 @@ def remembered(
     last: Expansion,
     order: int,
 ) -> Any:
-    """Return what KAPA knows of the last samples.
+    """Return KAPA's memory of the last samples.
 
-    These are slots, targets, weights, scores and kernel values.
+    It consists of slots, targets, weights, scores and kernel values.
     """
-    told: dict[bytes, tuple[Any, float]] = {}
+    latest: dict[bytes, tuple[Any, float]] = {}
     for i, (part, own) in enumerate(zip(parts, expansions, strict=True)):
         recent = learnt_of(part).recent
         targets = mix.units[i] * recent[rows_of(TARGET, recent)].T + mix.shifts[i]
         names = dict(zip(own.slots.tolist(), own.names(), strict=True))
         for slot, target, weight in zip(recent[0], targets, recent[2], strict=True):
             if weight > 0 and int(slot) in names:
-                told[names[int(slot)]] = (target, weight)
+                latest[names[int(slot)]] = (target, weight)
     values = kernel_values(support, last.rows)
     known = opened_set(parts[0], support)
     scores = values @ (known.scale * known.values.T)
@@ -252,7 +259,7 @@ def remembered(
     recent, gram = np.zeros((2 + 2 * scores.shape[1], order)), np.zeros((order, order))
     recent[0, :n] = first + np.arange(n)
     for k, (key, score) in enumerate(zip(last.names(), scores, strict=True)):
-        target, recent[2, k] = told.get(key, (score, 1.0))
+        target, recent[2, k] = latest.get(key, (score, 1.0))
         recent[rows_of(TARGET, recent), k], recent[rows_of(SCORE, recent), k] = target, score
     gram[:n, :n] = values[:, first:]
     lengths = np.diagonal(kernel_values(support, known.rows)).copy()

@@ -1,23 +1,27 @@
-"""Products of Gaussians: what models with a covariance have learnt from the same prior.
+"""Products of Gaussians, which merge models with a covariance that began with the same prior.
 
-Such a model is a Gaussian over its weights, N(mu_i, S_i). What several have learnt is independent,
+Such a model is a Gaussian over its weights, N(mu_i, S_i). The models learn from different samples,
 so their precisions P_i = S_i^-1 add up:
 
     P = P_0 + sum_i (P_i - P_0),
     P mu = P_0 mu_0 + sum_i (P_i mu_i - P_0 mu_0),
 
-where N(mu_0, S_0) is the model that all began with, or the prior N(0, I). This is exact if S_i is
-the whole covariance. Variances alone do not say which weights move together: k features that are
-always alike would each correct the whole error that the parts have in common, and the sum corrects
-it k times; models of many short parts then swing, round by round, from one side to the other. For
-the mean, what each model adds to the precision is therefore counted k times, P_0 + k (P_i - P_0):
-with k weights in a sample, x x' <= k diag(x^2), so that the step stays within what the samples said
-(the bound of parallel coordinate descent: Richtarik and Takac 2016). Long parts are averaged by
-their precisions then, and short ones add up as far as the base's precision holds them. One model
-is itself, and the result does not depend on the order of merging.
+where N(mu_0, S_0) is the model from which all continued (the base), or the prior N(0, I). This is
+exact if S_i is the full covariance.
 
-Rules of confidence (CW, SCW) do not count samples by their precision: it grows until a margin is
-reached, in every part anew. What their models add to it is averaged.
+Variances alone do not say which weights move together. Suppose k features are always equal. Then
+each of their weights corrects the whole error that the parts have in common, and the sum corrects
+it k times. Models of many short parts then oscillate from one round of merging to the next. For the
+mean, the precision that each model adds is therefore counted k times: P_0 + k (P_i - P_0). A sample
+with k non-zero features has x x' <= k diag(x^2), so the step stays within the evidence of the
+samples. This is the bound of parallel coordinate descent (Richtarik and Takac 2016). As a result,
+models of long parts are averaged by their precisions. What models of short parts have learnt adds
+up, as far as the base's precision is larger than what they add to it. Merging a single model
+returns that model, and the result does not depend on the order of the models.
+
+In rules of confidence (CW, SCW), the precision does not count samples. It grows until a margin is
+reached, and each model reaches it by itself. The increases of precision of these models are
+averaged.
 """
 
 from __future__ import annotations
@@ -29,52 +33,53 @@ import numpy as np
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.mix import Mix
 
-# Variances below this share of the largest one are rounding.
+# Variances below this share of the largest one are rounding errors.
 LEAST_VARIANCE = 1e-12
-# Of wide samples, most features are 0 or of small weight: so many count as moving together.
+# Wide samples have mostly features that are 0 or of small weight. At most this many of them are
+# counted as moving together.
 MOST_TOGETHER = 100
 
 
 class Gaussian(NamedTuple):
-    """Gaussian over the weights of features; its covariance is a state, None for the prior."""
+    """Gaussian over the weights of features; its covariance is a state, or None for the prior."""
 
     mean: Floats
     covariance: Any
 
 
 def inverse(matrices: Floats) -> Floats:
-    """Return the inverses of variances (two axes) or of covariance matrices (three)."""
+    """Return the inverses of variances (2-D array) or of covariance matrices (3-D array)."""
     if matrices.ndim == 2:
         return 1 / np.maximum(matrices, LEAST_VARIANCE * matrices.max())
     return np.stack([symmetric_inverse(matrix) for matrix in matrices])
 
 
 def symmetric_inverse(matrix: Floats) -> Floats:
-    """Return the inverse of a symmetric matrix; eigenvalues are held above rounding errors."""
+    """Return the inverse of a symmetric matrix, with eigenvalues kept above rounding errors."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     least = LEAST_VARIANCE * abs(values).max(initial=0.0)
     half = vectors / np.sqrt(np.maximum(values, least))
     found: Floats = half @ half.T
-    # A product with the transpose is not symmetric to the bit everywhere.
+    # On some machines, the computed product with the transpose is not exactly symmetric.
     return (found + found.T) / 2
 
 
 def products(matrices: Floats, rows: Floats) -> Floats:
-    """Multiply the rows by a matrix for each, or by one for all."""
+    """Multiply each row by its own matrix, or all rows by the same one."""
     if matrices.ndim == 2:
         return matrices * rows
     return np.stack([matrices[k % len(matrices)] @ row for k, row in enumerate(rows)])
 
 
 def unit_matrices(like: Floats) -> Floats:
-    """Return variances of 1 in the form of others."""
+    """Return variances of 1, or unit matrices, in the shape of the argument."""
     if like.ndim == 2:
         return np.ones_like(like)
     return np.broadcast_to(np.eye(like.shape[-1]), like.shape).copy()
 
 
 def repeats_of(n_together: int) -> float:
-    """Return k, the number of weights with variances that a sample may move."""
+    """Return k, the number of weights with variances that one sample may move."""
     return float(min(n_together, MOST_TOGETHER))
 
 
@@ -101,9 +106,9 @@ def combined(
     first: Floats,
     repeats: float = 1.0,
 ) -> tuple[Floats, Floats]:
-    """Return mean and covariance of the product of Gaussians; targets are P_i mu_i.
+    """Return mean and covariance of the product of Gaussians; `targets` are P_i mu_i.
 
-    What the precisions have more than `first` counts `repeats` times for the mean.
+    For the mean, the precision beyond `first` counts `repeats` times.
     """
     covariance = inverse(mix.evidence(precisions, first))
     counted = covariance

@@ -1,10 +1,10 @@
 """Feature maps that several models have in common.
 
-Random Fourier features are common if they are drawn alike. Nystroem features whose landmarks grow
-are coordinates in the span of the landmarks, in an orthonormal basis: a function of one span is
-projected onto another one by T = L_U^-1 K_UD L_D^-T, where D are its own landmarks, U the others,
-and K_D = L_D L_D'. Where all models have the same landmarks nothing is projected, and nothing is
-lost.
+Random Fourier features are common to models that have drawn the same frequencies. Nystroem features
+with growing landmarks are coordinates in the span of the landmarks, in an orthonormal basis. A
+function in the span of landmarks D is projected onto the span of other landmarks U by T = L_U^-1
+K_UD L_D^-T, where K_D = L_D L_D'. If all models have the same landmarks, no projection is needed
+and the function stays exact.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOT_COMMON = (
 
 @dataclass(frozen=True)
 class Common:
-    """Map in common, with the matrices that take the numbers of each model to it.
+    """Feature map of the merged model, with the matrices that transform each model's weights to it.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ class Common:
     constant: int | None = None
 
     def vectors(self, rows: Floats, place: int) -> Floats:
-        """Turn rows of numbers, one per feature, of model `place` into the common features."""
+        """Transform rows of numbers, one per feature of model `place`, to the common features."""
         turn = self.turns[place]
         if turn is None:
             return rows
         return fitting(rows, turn.shape[1]) @ turn.T
 
     def matrix(self, matrix: Floats, place: int) -> Floats:
-        """Turn a symmetric matrix of model `place` into the common features."""
+        """Transform a symmetric matrix of model `place` to the common features."""
         turn = self.turns[place]
         if turn is None:
             return matrix
@@ -66,7 +66,7 @@ class Common:
 
 
 def fitting(rows: Floats, width: int) -> Floats:
-    """Return rows with so many numbers: missing ones are 0, further ones are left out."""
+    """Return rows of length `width`: missing numbers are 0, and numbers beyond it are dropped."""
     return np.pad(rows, ((0, 0), (0, max(0, width - rows.shape[1]))))[:, :width]
 
 
@@ -80,8 +80,8 @@ def common_map(
     parts : list of State
     base : State or None
     weights : sequence of ndarray of shape (n_outputs, width), optional
-        Weights of the features of each model, which add up to the merged function: where there is
-        no room for all landmarks, those stay whose span comes nearest to it.
+        Weights of the features of each model. Their sum is the merged function. If there is no
+        room for all landmarks, the ones are kept whose span comes nearest to this function.
     """
     maps = every(parts, base)
     if all(same(maps[0], other) for other in maps[1:]):
@@ -90,26 +90,26 @@ def common_map(
         offset = closed(parts[0]).offset
         inner = common_map(*of(parts, base, "map"), weights and [w[:, offset:] for w in weights])
         turns = [scipy.linalg.block_diag(np.eye(offset), turn) for turn in inner.turns]
-        return Common(parts[0].told(map=inner.map), tuple(turns), constant_of(parts[0]))
+        return Common(parts[0].with_learnt(map=inner.map), tuple(turns), constant_of(parts[0]))
     if {part.kind_.name for part in maps} == {"InMetric"}:
         if not all(same(maps[0].root, other.root) for other in maps[1:]):
             raise ValueError(NOT_COMMON)
         inner = common_map(*of(parts, base, "map"), weights)
-        return Common(parts[0].told(map=inner.map, root=parts[0].root), inner.turns)
+        return Common(parts[0].with_learnt(map=inner.map, root=parts[0].root), inner.turns)
     if {part.kind_.name for part in maps} != {"NestedNystroem"}:
         raise ValueError(NOT_COMMON)
     return common_landmarks(parts, maps, weights)
 
 
 def constant_of(part: State) -> int | None:
-    """Return the position of a feature that is always 1."""
+    """Return the position of the constant feature, which is 1 for all samples."""
     return closed(part.map).d if part.kind_.name == "WithLinear" else None
 
 
 def common_landmarks(
     parts: list[State], maps: list[State], weights: Sequence[Floats] | None
 ) -> Common:
-    """Take landmarks of all models while there is room; the first of each come first."""
+    """Take landmarks of all models until the map is full, the first ones of each model first."""
     first = maps[0]
     for name in ("arguments", "n_components", "selection", "novelty"):
         if any(not same(getattr(first, name), getattr(other, name)) for other in maps[1:]):
@@ -137,12 +137,12 @@ def coefficients_of(parts: list[State], weights: Sequence[Floats]) -> Floats:
 
 
 def nearest_landmarks(part: State, rows: Any, coefficients: Floats) -> Array:
-    """Return the places of landmarks whose span comes nearest to a function of them all."""
+    """Return the places of the landmarks whose span comes nearest to a function of all of them."""
     gram = gram_of(part.arguments, rows)
     return exchanged(gram, gram @ coefficients.T, part.n_components)
 
 
 def turn_onto(common: Any, part: State) -> Floats:
-    """Return T, which takes the features of one map to those of another."""
+    """Return T, which transforms the features of one map to those of another."""
     values = kernel_values(common.landmarks, part.state.rows)
     return common.whitening() @ values.T @ part.whitening.T

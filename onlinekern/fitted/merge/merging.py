@@ -1,4 +1,4 @@
-"""Merging of models of parts of a stream into one."""
+"""Merging models that have each learnt a part of a stream into one model."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from onlinekern.preprocessing.pipeline import StreamPipeline
 from onlinekern.preprocessing.steps import check_learnt, does_something
 from onlinekern.preprocessing.tables.errors import difference
 
-# These parameters only say how a model is taught.
+# These parameters only affect how a model is trained, so they may differ.
 FREE = {"n_epochs", "n_jobs", "random_state", "shuffle", "verbose", "window"}
-# These attributes belong to one stream, or are made anew.
+# These attributes belong to one stream, or are computed anew.
 OWN = {"_numbers", "_warm_up"}
-# (Mix, values of an attribute of the models, that of the base or None) -> that of the merged one.
+# (Mix, values of an attribute in the models, value in the base or None) -> merged value.
 Merge: TypeAlias = Callable[[Mix, list[Any], Any], Any]
 
 
@@ -36,31 +36,31 @@ def merge(
 ) -> Any:
     """Return one model that knows what several have learnt, each from a part of a stream.
 
-    docs/merging.md says what this means for each learner, and what it costs: sums of kernel least
-    squares, of moments and of means are added, which is exact; linear and mapped models are
-    averaged; of kernel expansions those support vectors stay whose span comes nearest to the
-    average.
+    docs/merging.md describes the result for each learner, and its cost. Sums of kernel least
+    squares, of moments and of means are added, which is exact. Linear and mapped models are
+    averaged. Kernel expansions are averaged too; the merged model keeps those support vectors whose
+    span comes nearest to the average.
 
     Parameters
     ----------
     models : sequence of estimators
-        Fitted models of one class with the same parameters, features and classes. They stay as
-        they are. Learners of kernels must have the same width and, where they have landmarks or
-        random features, the same ones: let all of them begin with one model (`base`), or give
-        `gamma` and an integer `random_state`.
+        Fitted models of one class with the same parameters, features and classes. They are not
+        changed. Kernel learners must have the same kernel width, and the same landmarks or random
+        features if they use them. To ensure this, let all models continue from one model
+        (`base`), or set `gamma` and an integer `random_state`.
     weights : sequence of float > 0, default=None
-        How much a sample of each model counts. None is 1 for each: averages are weighted by the
-        numbers of samples learnt, and sums are added.
+        Weight of each model's samples. None means 1 for each model: averages are then weighted by
+        the numbers of samples learnt, and sums are added.
     base : estimator, default=None
-        The model that all of them have gone on from; what it knows counts once. None means that
-        each began with nothing.
+        The model from which all of them have continued. What it has learnt counts once. None means
+        that each model began untrained.
 
     Returns
     -------
     estimator
-        A new model of the same class. Its counters count all samples, its random numbers go on
-        from those of the first model, and the scores from before samples were learnt are kept of
-        each model in its share.
+        A new model of the same class. Its counters include the samples of all models. Its random
+        numbers continue those of the first model. Its memory of recent scores holds the last
+        scores of each model, in proportion to the model's share.
 
     Raises
     ------
@@ -95,10 +95,10 @@ def merge(
     checked = np.ones(len(models)) if weights is None else np.asarray(weights, dtype=float)
     if checked.shape != (len(models),) or not np.isfinite(checked).all() or (checked <= 0).any():
         raise ValueError(f"weights must be {len(models)} finite numbers > 0, got {weights!r}")
-    # With more threads of BLAS the bits of a model would depend on their number.
+    # BLAS runs on one thread: the bits of a model would otherwise depend on the number of threads.
     with ONE_THREAD():
         found = merged(Mix(tuple(checked.tolist())), models, base)
-    # Alone, a model is its base and what it has learnt since then, to the bit.
+    # Merging one model with its base returns that model to the bit.
     return deepcopy(models[0]) if len(models) == 1 and checked[0] == 1 else found
 
 
@@ -119,7 +119,7 @@ def merged(mix: Mix, models: list[Any], base: Any) -> Any:
 
 
 def check_same(given: list[Any]) -> None:
-    """Raise an error unless the models are of one class, with the same parameters and features."""
+    """Raise an error unless the models have the same class, parameters and features."""
     first = given[0]
     for model in given:
         if type(model) is not type(first):
@@ -158,7 +158,7 @@ def check_same(given: list[Any]) -> None:
 
 
 def unlike(columns: Any, others: Any) -> str:
-    """Return in words how the names of columns of two models differ."""
+    """Describe how the column names of two models differ."""
     if columns is None or others is None:
         return "one has learnt rows without names"
     found, known = (list(map(repr, names.tolist())) for names in (others, columns))
@@ -166,7 +166,7 @@ def unlike(columns: Any, others: Any) -> str:
 
 
 def state_of(model: Any) -> dict[str, Any]:
-    """Return the attributes of a model; what it has learnt is opened, as it is at one moment."""
+    """Return a model's attributes; its learnt parts are opened while no thread changes it."""
     with lock_of(model):
         return {
             name: opened(value) if value is learnt_by(model) or name == "_map" else copy(value)
@@ -175,7 +175,7 @@ def state_of(model: Any) -> dict[str, Any]:
 
 
 def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[str, Any]:
-    """Return the attributes that are not those of the first model."""
+    """Return the merged attributes; all others are taken from the first model."""
     found: dict[str, Any] = {}
     for name, merge_parts in MERGED.items():
         if own[0].get(name) is not None:
@@ -185,7 +185,7 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
         parts, base = [each["_moments"] for each in own], before and before["_moments"]
         found["_moments"] = closed(merged_moments(mix, parts, base, own[0]["forgetting"]))
     if "support_" in own[0]:
-        # Numbers of training points mean nothing where the models had several sets of them.
+        # The number of training points has no meaning if the models had several training sets.
         found["support_"] = np.arange(found["_model"].space.support.n_rows)
     return found
 
@@ -193,15 +193,15 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
 def merged_spaces(mix: Mix, models: list[Any], base: Any) -> Any:
     kinds = sorted({each.kind_.name for each in every(models, base)})
     if len(kinds) > 1:
-        # Races of files of former versions do not begin anew.
+        # Races from files of former versions have no restarts.
         raise ValueError(f"the models are of different kinds or versions: {', '.join(kinds)}")
     return closed(models[0].kind_.merge(mix, models, base))
 
 
 def common(message: str, part: Callable[[Any], Any] = lambda own: own) -> Merge:
-    """Return the rule for what is the same in all models; ValueError with this text if it is not.
+    """Return a merging rule that requires equal values, else raises ValueError with this text.
 
-    `part` returns what is compared.
+    `part` selects what is compared.
     """
 
     def first(mix: Mix, each: list[Any], base: Any) -> Any:
@@ -213,9 +213,9 @@ def common(message: str, part: Callable[[Any], Any] = lambda own: own) -> Merge:
 
 
 def merged_quantile(mix: Mix, parts: list[RecentQuantile], base: Any) -> RecentQuantile:
-    """Return the quantile of the last scores of all models, each in its share.
+    """Return the quantile of the last scores of all models, each in proportion to its share.
 
-    Those since the base take turns, as if they had come in one stream behind the base's.
+    The scores since the base are interleaved, as if one stream had continued the base's.
     """
     before = 0 if base is None else base.count
     mix = mix.counting([part.count for part in parts], before)
@@ -236,13 +236,13 @@ def merged_quantile(mix: Mix, parts: list[RecentQuantile], base: Any) -> RecentQ
 
 
 def in_order(part: RecentQuantile) -> Any:
-    """Return the kept numbers, the oldest first."""
+    """Return the stored numbers, the oldest first."""
     held = min(part.count, part.LENGTH)
     return part.values[np.arange(part.count - held, part.count) % part.LENGTH]
 
 
 def merged_columns(mix: Mix, tables: list[list[Any]], before: Any) -> list[Any]:
-    """Merge columns of tables: sums are added; categories must have the same features."""
+    """Merge columns of tables by adding sums; categories must have the same features everywhere."""
     found = []
     for place, columns in enumerate(zip(*tables, strict=True)):
         first = columns[0]
@@ -262,7 +262,7 @@ def merged_columns(mix: Mix, tables: list[list[Any]], before: Any) -> list[Any]:
 
 
 def longest(columns: Sequence[Any]) -> Any:
-    """Return the column that knows most categories; the others must know its first ones."""
+    """Return the column with the most categories; the others must know the first ones of these."""
     most = max(columns, key=lambda column: len(column.known))
     for column in columns:
         if most.known[: len(column.known)] != column.known:
@@ -274,7 +274,7 @@ def longest(columns: Sequence[Any]) -> Any:
 
 
 def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
-    """Return a pipeline of merged steps."""
+    """Return a pipeline whose steps are merged."""
     names = [name for name, _ in models[0].steps]
     given = every(models, base)
     if any([name for name, _ in model.steps] != names for model in given):
@@ -294,10 +294,11 @@ def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
 
 
 MERGED: dict[str, Merge] = {
-    # It comes first: where encoders differ, a model's features do, and its message tells of others.
+    # Encoders are merged first. Models with different encoders also have different features, and
+    # the error about features would hide the cause.
     "encoder_": merged,
     "_model": merged_spaces,
-    # Sketches do not count their rows, so the weights alone say how much each counts.
+    # Sketches do not count their rows, so their shares follow from the weights alone.
     "_sketch": lambda mix, own, base: closed(
         merged_sketch(mix.counting([1] * len(own), 0), own, base)
     ),
@@ -306,7 +307,7 @@ MERGED: dict[str, Merge] = {
         "features are settled, after 200 samples or `n_landmarks`"
     ),
     "_partition": common("partitions: let all begin with one whose trees have grown (base)"),
-    # What is learnt behind a metric means nothing in another one.
+    # What is learnt in one metric has no meaning in another.
     "_metric": common(
         "metrics: let all begin with one model (base), and merge before a metric is looked at "
         "again, at sample 256, 512, 1,024, ...",

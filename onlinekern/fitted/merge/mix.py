@@ -1,8 +1,8 @@
-"""Weights of several models in the one that they are merged into, and their running averages.
+"""Weights of the models that are merged, and merging of running averages.
 
-A state under one scale (`core.base.scaled_average`) holds values v, a scale s and companions k. The
-parameters are s v; their average is ``((S + c s) v - k) / C``, where c and C are the weights of the
-last model and of all models.
+A state under one scale (`core.base.scaled_average`) holds values v, a scale s and companions k. Its
+parameters are s v. Their average is ``((S + c s) v - k) / C``, where c is the weight of the last
+model in the average, and C that of all models.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from onlinekern.estimators.types import Array, Floats
 
 @dataclass(frozen=True)
 class Mix:
-    """Weights of the models, and what each has learnt since the one that all began with.
+    """Weights of the models that are merged, and how many samples each has learnt since the base.
 
     Parameters
     ----------
     weights : tuple of float > 0
         How much a sample of each model counts.
     counts : tuple of int >= 0
-        Numbers of samples that each has learnt since then.
+        Number of samples that each model has learnt since the base.
     units : tuple of float > 0, or of ndarrays (n_targets,)
-        Value that a score of 1 of each model, and of the base, has in the merged one: targets
-        may be standardised by several scales.
+        For each model, and for the base: the value that a score of 1 has in the merged model.
+        They differ if the models have standardised their targets by different scales.
     shifts : tuple of float, or of ndarrays (n_targets,)
-        Value that a score of 0 of each of them has in the merged model.
+        For each of them: the value that a score of 0 has in the merged model.
     adds : bool
-        Whether samples add to the precisions of weights. Those of rules of confidence grow until a
-        margin is reached, in each model anew.
+        Whether each sample adds to the precisions of weights. It does not under rules of
+        confidence: there the precisions grow until a margin is reached, in each model by itself.
     """
 
     weights: tuple[float, ...]
@@ -46,7 +46,7 @@ class Mix:
     adds: bool = True
 
     def counting(self, seen: Sequence[int], before: int | None) -> Mix:
-        """Return the mix of objects that count their own samples; ValueError if one has fewer."""
+        """Return the mix for other sample counts; ValueError if one is below the base's."""
         known = before or 0
         counts = tuple(number - known for number in seen)
         if min(counts) < 0:
@@ -59,7 +59,7 @@ class Mix:
 
     @cached_property
     def shares(self) -> tuple[float, ...]:
-        """Factors of the models in an average; they sum to 1."""
+        """Weights of the models in an average; they sum to 1."""
         own = [weight * count for weight, count in zip(self.weights, self.counts, strict=True)]
         own = own if sum(own) > 0 else list(self.weights)
         return tuple(number / sum(own) for number in own)
@@ -69,19 +69,20 @@ class Mix:
         return sum(share * value for share, value in zip(self.shares, values, strict=True))
 
     def terms(self, values: Sequence[Any]) -> list[Any]:
-        """Return what each function adds to their average, in the units of the merged model."""
-        # Of several targets, each has a unit, and a row of the values.
+        """Return each function's term of the average, in the units of the merged model."""
+        # Each target has a unit, and a row of the values.
         units = [np.reshape(unit, (-1, 1)) if np.ndim(unit) else unit for unit in self.units]
         return [a * (u * v) for a, u, v in zip(self.shares, units, values, strict=False)]
 
     def blend(self, values: Sequence[Any]) -> Any:
-        """Average functions, in the units of the merged model."""
+        """Average functions in the units of the merged model."""
         return sum(self.terms(values))
 
     def blend_of_movers(self, values: Sequence[Any], moved: Sequence[Any]) -> Any:
-        """Average functions; of each weight, over the models that have moved it, if any has.
+        """Average functions; of each weight, over the models that have moved it, if there are any.
 
-        The others have met nothing that tells about it, so they must not draw it back.
+        The other models have seen no sample with this feature, so they must not pull the weight
+        back.
         """
         found = self.blend(values)
         some = np.any(moved, axis=0) & ~np.all(moved, axis=0)
@@ -93,7 +94,7 @@ class Mix:
         return found
 
     def total(self, values: Sequence[Any], before: Any = 0.0, forgetting: float = 1.0) -> Any:
-        """Return `before`, which fades with each sample, plus the sum of what each model adds."""
+        """Return `before`, which fades with each sample, plus the sum of the models' increases."""
         kept = [forgetting**count if forgetting < 1 else 1.0 for count in self.counts]
         added = [
             weight * (value - factor * before)
@@ -102,21 +103,21 @@ class Mix:
         return self.mean(kept) * before + sum(added)
 
     def evidence(self, values: Sequence[Any], before: Any = 0.0) -> Any:
-        """Return precisions of weights, or these times the weights: sums, or averages."""
+        """Merge precisions, or precisions times weights: add the increases, or average."""
         return self.total(values, before) if self.adds else self.mean(values)
 
     def count(self, numbers: Sequence[int], before: int | None) -> int:
-        """Add counts, without regard to weights."""
+        """Add counts, without weighting."""
         known = before or 0
         return int(known + sum(number - known for number in numbers))
 
     def latest(self, rows: Sequence[Any], most: int) -> Array:
-        """Return at most so many rows from the ends of several arrays, of each its share."""
+        """Return at most `most` rows: the last ones of each array, in proportion to the shares."""
         taken = self.numbers_of_latest([len(part) for part in rows], most)
         return np.concatenate([last(part, n) for part, n in zip(rows, taken, strict=True)])
 
     def numbers_of_latest(self, lengths: Sequence[int], most: int) -> Array:
-        """Return how many rows of each array `latest` takes."""
+        """Return how many rows `latest` takes from each array."""
         held = np.array(lengths)
         wanted = min(most, int(held.sum()))
         taken = np.minimum(held, np.floor(np.array(self.shares) * wanted).astype(int))
@@ -131,18 +132,21 @@ def last(rows: Array, n: int) -> Array:
 
 
 def in_turns(numbers: Sequence[int] | Array) -> Array:
-    """Return the order of rows, so many of each model, as if they had come in one stream."""
+    """Return an order that interleaves the rows of the models, as in one stream.
+
+    `numbers` has the number of rows of each model.
+    """
     turns = np.concatenate([(np.arange(n) + 0.5) / max(n, 1) for n in numbers])
     return np.argsort(turns, kind="stable")
 
 
 def every(parts: Sequence[Any], base: Any) -> list[Any]:
-    """Return the parts and, if there is one, the base behind them."""
+    """Return the parts, followed by the base if there is one."""
     return [*parts] if base is None else [*parts, base]
 
 
 def of(parts: Sequence[Any], base: Any, name: str) -> tuple[list[Any], Any]:
-    """Return a field of several states, say `state.steps`, and the base's, None without one."""
+    """Return a field, say `state.steps`, of several states and of the base (None without one)."""
     get = attrgetter(name)
     return [get(part) for part in parts], None if base is None else get(base)
 
@@ -154,13 +158,13 @@ def scaled_average(axes: str) -> str:
 
 @dataclass(frozen=True)
 class Averaging:
-    """Average that a model keeps.
+    """Running average of the parameters that a model keeps.
 
     Parameters
     ----------
     kind : False, True, 'decay' or float
     skipped : int
-        Number of first models that it leaves out.
+        Number of models at the beginning that the average leaves out.
     """
 
     kind: Any
@@ -168,15 +172,15 @@ class Averaging:
 
     @property
     def present(self) -> bool:
-        """Whether there is an average."""
+        """Whether the model keeps an average."""
         return self.kind is not False
 
     def weights(self, steps: int) -> tuple[float, float]:
-        """Return c and C after so many models."""
+        """Return c and C after `steps` models."""
         return average_weights(self.kind, steps, self.skipped)
 
     def pair(self, state: Any) -> tuple[Floats, Floats]:
-        """Return the parameters and their average; without an average they are the same."""
+        """Return the parameters and their average; without an average, the parameters twice."""
         latest = state.scale * state.values
         if not self.present or state.steps + 1 - self.skipped <= 1:
             return latest, latest
@@ -196,5 +200,5 @@ class Averaging:
 
 
 def merged_steps(mix: Mix, states: list[Any], before: Any) -> int:
-    """Return how many models the average of the merged one has counted."""
+    """Return the number of models in the average of the merged model."""
     return mix.count(*of(states, before, "steps"))

@@ -1,4 +1,4 @@
-"""Which functions of many span best what is to be kept."""
+"""Choice of the kernel functions whose span best approximates given functions."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ NOT_POSITIVE = (
     "the kernel matrix of the support vectors of all models is not positive definite, so that "
     "their sums cannot be projected: take another kernel, say 'gaussian'"
 )
-# What is left of a squared norm is negative by rounding alone as long as it is above this share.
+# A remaining squared norm above this (negative) share is negative by rounding alone.
 LEAST_LEFT = -1e-3
-# Functions are projected onto at most so many: a matrix takes 128 MiB, and about a second.
+# Largest number of functions in a projection: its matrix takes 128 MiB and about a second.
 MOST_PROJECTED = 4096
-# Who is nearer to the span of the others than this share of kappa(x, x) adds nothing to it.
+# A function whose squared distance from the span is below this share of kappa(x, x) adds nothing.
 LEAST_POWER = 1e-6
-# The same share, of the diagonal of a matrix that is inverted.
+# The same share, relative to the diagonal of a matrix that is inverted.
 RIDGE = 1e-9
-# `exchanged` looks at so many functions; with 512 it takes a second or two.
+# `exchanged` searches among this many functions; with 512 it takes a second or two.
 MOST_EXCHANGED = 512
 ROUNDS = 2
 
 
 def pursued(gram: Floats, rest: Floats, most: int) -> Any:
-    """Return the places of functions kappa(x_i, .) whose span comes nearest to one of these values.
+    """Choose functions kappa(x_i, .) whose span approximates given functions; return their places.
 
-    Each next one takes most of the squared norm of what is left (orthogonal matching pursuit in the
-    space of the kernel). Those that are in the span of the others are left out. Raises ValueError
-    where the kernel is seen not to be positive definite.
+    This is orthogonal matching pursuit in the space of the kernel: each step takes the function
+    that removes most of the remaining squared norm. Functions in the span of the chosen ones are
+    left out. Raises ValueError if the matrix shows that the kernel is not positive definite.
     """
     most = min(most, len(gram))
     power, found = np.diagonal(gram).copy(), []
@@ -53,17 +53,18 @@ def pursued(gram: Floats, rest: Floats, most: int) -> Any:
 
 
 def exchanged(gram: Floats, values: Floats, most: int) -> Any:
-    """Return the places of functions whose span comes nearest to f, more carefully than `pursued`.
+    """Choose functions whose span comes nearest to f, more carefully than `pursued`.
 
-    First all are there, and one after the other leaves whom the others miss least. Then each of
-    those who stay is taken out once more, and who takes most of what is left takes its place.
+    Backward elimination comes first: starting from all functions, each step removes the one whose
+    loss increases the error least. Then exchanges: each remaining function is removed once more,
+    and the function that reduces the error most takes its place.
 
     Parameters
     ----------
     gram : ndarray of shape (n, n)
-        Products of the functions.
+        Inner products of the functions.
     values : ndarray of shape (n, n_outputs)
-        Their products with f, of each output.
+        Their inner products with f, for each output.
     most : int
     """
     if len(gram) <= most:
@@ -85,10 +86,11 @@ def exchanged(gram: Floats, values: Floats, most: int) -> Any:
 
 
 class Table:
-    """Normal equations of f, of which unknowns leave and enter (the sweep operator).
+    """Normal equations of f, in which variables leave and enter by the sweep operator.
 
-    With S the unknowns in use, ``table`` holds -M_SS^-1, the solutions M_SS^-1 r_S in the last
-    columns, and for all others what is left of M and r.
+    Let S be the set of variables in use. Then ``table`` holds -M_SS^-1 and, in its last columns,
+    the solutions M_SS^-1 r_S. For the other variables it holds the Schur complement of M and the
+    residual of r.
     """
 
     def __init__(self, gram: Floats, values: Floats) -> None:
@@ -102,11 +104,15 @@ class Table:
         self.least = LEAST_POWER * RIDGE * np.diagonal(matrix).max()
 
     def inside(self) -> Any:
-        """Return the places in use."""
+        """Return the places of the variables in use."""
         return np.flatnonzero(self.used)
 
     def gains(self) -> Floats:
-        """Return what each in use takes of the squared norm of f, or would take."""
+        """Return each variable's share of the squared norm of f.
+
+        For a variable in use, this is the loss from removing it; for another, the gain from adding
+        it.
+        """
         power = np.maximum(abs(np.diagonal(self.table)[: self.n]), self.least)
         return np.square(self.table[: self.n, self.n :]).sum(axis=1) / power
 

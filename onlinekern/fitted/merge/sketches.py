@@ -1,11 +1,11 @@
-"""Frequent directions, and precisions that hold them, merged.
+"""Merging of frequent directions, and of precisions that contain them.
 
-A sketch C of rows X has 0 <= X'X - C'C <= s I. The rows of several sketches, put together and
-shrunk to the size of one, are a sketch of all their rows, with the sum of their s and of what was
-shrunk away (Ghashami, Liberty, Phillips and Woodruff 2016, section 3). If the models began with a
-common one, its rows are in all of their sketches; they are subtracted as often as they are too
-many. Then X'X - C'C lies between -s I and s I, where s counts the base as often as it was
-subtracted.
+A sketch C of rows X satisfies 0 <= X'X - C'C <= s I. To merge sketches, their rows are stacked and
+shrunk to the size of one. The result is a sketch of all rows, and its s is the sum of their s and
+of the shrinkage of this step (Ghashami, Liberty, Phillips and Woodruff 2016, section 3). If the
+models began with a common base, all of their sketches contain its rows. The surplus copies are
+subtracted. Then X'X - C'C lies between -s I and s I, where s counts the base once for each
+subtraction.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ Term = tuple[float, Floats]
 
 
 def sketch_of(terms: list[Term], size: int) -> tuple[Floats, float]:
-    """Return rows C whose C'C is the sum of factor R'R over terms (factor, R), and the shrinkage.
+    """Return a sketch C with C'C = sum of factor R'R over terms (factor, R), and its shrinkage.
 
-    C has at most 2 size - 1 rows; what a negative factor leaves below 0 is left out.
+    C has at most 2 size - 1 rows. Directions with a negative sum, from negative factors, are
+    dropped.
     """
     rows = np.concatenate([np.sqrt(abs(factor)) * part for factor, part in terms])
     signs = np.concatenate([np.full(len(part), np.sign(factor)) for factor, part in terms])
@@ -46,7 +47,7 @@ def sketch_of(terms: list[Term], size: int) -> tuple[Floats, float]:
 def merged_sketch(
     mix: Mix, parts: list[State], base: State | None, extra: Sequence[Term] = ()
 ) -> State:
-    """Merge `FrequentDirections`: the rows of each count as often as its weight says."""
+    """Merge `FrequentDirections`: each sketch counts by the weight of its model."""
     first = parts[0]
     if any((part.size, part.d) != (first.size, first.d) for part in parts):
         raise ValueError("the sketches have different sizes or numbers of features")
@@ -56,11 +57,14 @@ def merged_sketch(
         again = 1 - sum(mix.weights)
         terms.append((again, base.rows))
         bound += abs(again) * base.shrinkage
-    return sketch_told(mix, parts, base, [*terms, *extra], bound)
+    return sketch_state(mix, parts, base, [*terms, *extra], bound)
 
 
 def turned_covariance(common: Common, own: State, place: int) -> State:
-    """Return a `Sketched` covariance in the common features; all but the prior becomes rows."""
+    """Return a `Sketched` covariance in the common features.
+
+    Only the prior stays in the diagonal; all other precision becomes rows.
+    """
     if common.turns[place] is None:
         return own
     sketch, (diagonal,) = own.sketch, own.diagonal
@@ -71,13 +75,13 @@ def turned_covariance(common: Common, own: State, place: int) -> State:
 
 
 def times(own: State, mean: Floats) -> Floats:
-    """Multiply rows by a precision D + C'C."""
+    """Multiply rows by the precision D + C'C."""
     rows = own.sketch.rows
     return own.diagonal * mean + mean @ rows.T @ rows
 
 
 def solved(diagonal: Floats, rows: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    """Return (D + C'C)^-1 times rows, and the Cholesky factor of I + C D^-1 C'."""
+    """Return rows times (D + C'C)^-1, and the Cholesky factor of I + C D^-1 C'."""
     factor = np.asarray(np.linalg.cholesky(np.eye(len(rows)) + rows / diagonal @ rows.T), float)
     scaled: Floats = targets / diagonal
     if len(rows) > 0:
@@ -87,7 +91,7 @@ def solved(diagonal: Floats, rows: Floats, targets: Floats) -> tuple[Floats, Flo
 
 
 def mean_in(common: Common, own: Gaussian, turned: State, place: int) -> Floats:
-    """Return the mean in the common features: sums over samples, see `mapped.turned_gaussian`."""
+    """Return the mean in the common features, made of sums; see `mapped.turned_gaussian`."""
     if common.turns[place] is None:
         return own.mean
     target = common.vectors(times(own.covariance, own.mean), place)
@@ -96,12 +100,14 @@ def mean_in(common: Common, own: Gaussian, turned: State, place: int) -> Floats:
 
 
 def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
-    """Merge means and `Sketched` covariances: what each adds to the base's D + C'C is added up.
+    """Merge means and `Sketched` covariances: the models' additions to the base's D + C'C add up.
 
-    A sketch that goes on loses what the base's had: of a difference of two, what is below 0 counts
-    as 0, or it would be lost as often as there are models. What samples have added in any direction
-    is at most this and what the model's sketch has shrunk since: so much counts for the mean, which
-    else would go beyond what the samples said (see `gaussians`).
+    A sketch that continues the base's sketch loses a part of it by shrinking. So the difference of
+    the two can be negative in some directions. Negative parts count as 0, otherwise the merged
+    model would lose them once for each model. In every direction, the precision that samples have
+    added is at most this difference plus the shrinkage of the model's sketch since the base. This
+    upper bound is used for the mean, which could otherwise move beyond the evidence of the samples
+    (see `gaussians`).
     """
     width = base.mean.shape[1]
     covariances, prior = of(models, base, "covariance")
@@ -114,7 +120,7 @@ def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gau
     terms, diagonal, slack = [(1.0, first.sketch.rows)], first.diagonal, 0.0
     target = start = mix.units[-1] * times(first, old)
     for i, (weight, own) in enumerate(zip(weights, turned, strict=True)):
-        # R'R is the part of C'C - B'B that is above 0.
+        # R'R is the positive part of C'C - B'B.
         rows = sketch_of([(1.0, own.sketch.rows), (-1.0, first.sketch.rows)], width + 1)[0]
         shrunk = max(own.sketch.shrinkage - first.sketch.shrinkage, 0.0)
         mean = mean_in(common, models[i], own, i)
@@ -127,13 +133,13 @@ def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gau
     every = sketch_of(terms, width + 1)[0]
     latest, _ = solved(first.diagonal + slack, every, target)
     sketches, begun = of(turned, first, "sketch")
-    merged = sketch_told(mix, sketches, begun, terms, begun.shrinkage + slack)
-    # What the sketch drops stays in the diagonal.
+    merged = sketch_state(mix, sketches, begun, terms, begun.shrinkage + slack)
+    # The precision that the sketch drops stays in the diagonal.
     dropped = np.square(every).sum(axis=0) - np.square(merged.rows).sum(axis=0)
     diagonal = diagonal + np.maximum(dropped, 0.0)
     factor = solved(diagonal, merged.rows, target)[1]
-    told = covariances[0].told(sketch=merged, diagonal=diagonal, factor=factor)
-    return Gaussian(latest, told)
+    covariance = covariances[0].with_learnt(sketch=merged, diagonal=diagonal, factor=factor)
+    return Gaussian(latest, covariance)
 
 
 def whole_diagonal(own: State) -> Floats:
@@ -141,12 +147,15 @@ def whole_diagonal(own: State) -> Floats:
     return own.diagonal + np.square(own.sketch.rows).sum(axis=0)
 
 
-def sketch_told(
+def sketch_state(
     mix: Mix, parts: list[State], base: State | None, terms: list[Term], bound: float
 ) -> State:
-    """Return a sketch of the rows of terms, which misses so much, and what it shrinks by."""
+    """Return a sketch of the rows of terms.
+
+    `bound` is the error of the terms; the shrinkage of this step is added to it.
+    """
     rows, shrunk = sketch_of(terms, parts[0].size)
     squares, before = of(parts, base, "squared_norm")
     squared_norm = max(0.0, mix.total(squares, before or 0.0))
     shrinkage = float(bound + shrunk)
-    return parts[0].told(rows=rows, squared_norm=float(squared_norm), shrinkage=shrinkage)
+    return parts[0].with_learnt(rows=rows, squared_norm=float(squared_norm), shrinkage=shrinkage)

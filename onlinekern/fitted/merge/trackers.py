@@ -1,14 +1,16 @@
-"""KRLS-T, merged: a posterior N(mu, S) over the values of a function at the support vectors.
+"""Merging of KRLS-T: a posterior N(mu, S) over the values of a function at the support vectors.
 
-What the samples have added to the prior's precision is J = S^-1 - K^-1 and b = S^-1 mu. Over the
-union of the support vectors J and b are added, which is the product of the posteriors. They are
-averaged if the models began with a common one, of which each has forgotten another share, or if
-more vectors than the budget are left. Then those stay whose span comes nearest to the function
-where the samples are: in the norm c'(K + K J K) c of sum_i c_i kappa(x_i, .), that of the log
-posterior. J and b are then those over the ones who stay.
+The samples add J = S^-1 - K^-1 and b = S^-1 mu to the prior. J and b are transformed to the union
+of the support vectors and added, which gives the product of the posteriors. They are averaged
+instead in two cases: if the models continued from a base, of which each has forgotten a different
+share, or if the union is larger than the budget.
 
-The function is half-way between the mean of the product and the average of the functions. The
-product trusts a model most where its support vectors lie, though it has lost others near by.
+If the union is larger than the budget, the support vectors are kept whose span comes nearest to the
+merged function. Distances are measured where the samples are: sum_i c_i kappa(x_i, .) has the norm
+c'(K + K J K) c, which is that of the log posterior. J and b are then transformed to the kept
+support vectors. The merged function is in this case the midpoint between the mean of the product
+and the average of the functions. The product alone would trust each model most at its own support
+vectors, although the model may have dropped other support vectors near them.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from onlinekern.fitted.state import State
 
 
 class Posterior(NamedTuple):
-    """Places of support vectors in the union, their kernel matrix, and N(mu, S) of their values."""
+    """Posterior N(mu, S) at some support vectors of the union, with their kernel matrix."""
 
     places: Any
     gram: Floats
@@ -52,11 +54,11 @@ def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
     if len(whole) > most:
         average = chosen.gram @ whole.coefficients.T + mix.mean(mix.shifts[: len(parts)])
         found = reduced(chosen.gram, precision, (found.values + average) / 2, most)
-    return finished(mix, parts, base, told(mix, parts, whole, found))
+    return finished(mix, parts, base, with_posterior(mix, parts, whole, found))
 
 
 def reduced(gram: Floats, precision: Floats, values: Floats, most: int) -> Posterior:
-    """Return the posterior over at most so many support vectors."""
+    """Return the posterior over at most `most` support vectors."""
     half = posterior_half(gram, precision)
     # K S^-1 K = K + K J K.
     turned = scipy.linalg.solve(half, gram)
@@ -71,8 +73,8 @@ def reduced(gram: Floats, precision: Floats, values: Floats, most: int) -> Poste
     return Posterior(kept, own, own @ coefficients, covariance)
 
 
-def told(mix: Mix, parts: list[State], whole: Expansion, found: Posterior) -> State:
-    """Return the space with a posterior."""
+def with_posterior(mix: Mix, parts: list[State], whole: Expansion, found: Posterior) -> State:
+    """Return the space with this posterior."""
     space, n = parts[0], len(found.places)
     size, width = learnt_of(space).inverse.shape
     inverse, lengths = symmetric_inverse(found.gram), np.diagonal(found.gram)
@@ -92,7 +94,8 @@ def told(mix: Mix, parts: list[State], whole: Expansion, found: Posterior) -> St
 def posterior_half(gram: Floats, precision: Floats) -> Floats:
     """Return H with H H' = (K^-1 + J)^-1 = L (1 + L'J L)^-1 L', where K = L L'.
 
-    No sample takes certainty away: what differences of forgotten sums leave below 0 in J is 0.
+    No sample can reduce the precision. J may have negative eigenvalues, because it is a difference
+    of sums that forget; they count as 0.
     """
     lower = np.linalg.cholesky(gram)
     values, vectors = np.linalg.eigh(lower.T @ precision @ lower)
@@ -107,7 +110,7 @@ def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
 
 
 def posterior(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
-    """Return rows, S^-1 - K^-1 and S^-1 mu of a tracker."""
+    """Return rows, S^-1 - K^-1 and S^-1 mu of a KRLS-T model."""
     learnt = learnt_of(part)
     used = np.flatnonzero(learnt.diagonal[0])
     covariance = learnt.covariance[np.ix_(used, used)]

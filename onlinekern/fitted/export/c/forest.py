@@ -188,8 +188,8 @@ class ForestWriter(Forms):
         source.memory("aims", outputs)
         given = "targets[k]" if self.several else "y"
         if not len(self.state.held):
-            told = f"    for (int32_t k = 0; k < {outputs}; k++)\n        aims[k] = {given};"
-            return {"hold": told, "known": ""}
+            lines = f"    for (int32_t k = 0; k < {outputs}; k++)\n        aims[k] = {given};"
+            return {"hold": lines, "known": ""}
         source.state("held", self.state.held)
         source.memory("held_next", NUMBERS_HELD * outputs)
         self.fill("forest_held", **{k: self.number(v) for k, v in HELD.items()}, **values)

@@ -262,8 +262,8 @@ def write_sum(source: Source, body: parts.Sum) -> str:
     own = source.new_id("sum")
     if np.any(body.scale != 1) or np.any(body.shift != 0):
         units = {"scale": body.scale, "shift": body.shift}
-        told = {name: in_units(source, f"{own}_{name}", unit) for name, unit in units.items()}
-        calls.append(source.filled("units", outputs=body.n_outputs, **told).rstrip())
+        texts = {name: in_units(source, f"{own}_{name}", unit) for name, unit in units.items()}
+        calls.append(source.filled("units", outputs=body.n_outputs, **texts).rstrip())
     source.fill("sum", id=own, outputs=body.n_outputs, terms="\n".join(calls))
     return own
 
