@@ -1,7 +1,7 @@
 /* Budget policies, and the random numbers that they draw. See scoring.c. */
 
 /*** put ***/
-/* The row becomes the support vector of a slot; its coefficients are those of `update`. */
+/* Store the row as the support vector of a slot, with the coefficients of `update`. */
 static void put(int32_t slot, const row *x)
 {
     for (int32_t j = 0; j < $features; j++)
@@ -39,7 +39,7 @@ static void admit(const row *x, const row *phi)
 }
 
 /*** add_at ***/
-/* A share of the step goes to the coefficients of a slot. */
+/* Add a share of the step to the coefficients of a slot. */
 static void add_at(int32_t slot, real share)
 {
     for (int32_t k = 0; k < $outputs; k++) {
@@ -49,7 +49,8 @@ $moved
 }
 
 /*** admit_quantise ***/
-/* The support vector nearest to a row; -1 without any. Kernel values fall with the distance. */
+/* Return the slot of the support vector nearest to a row, or -1 if there is none. Kernel values
+   fall with the distance. */
 static int32_t nearest_slot(const row *phi)
 {
     int32_t slot = -1;
@@ -62,7 +63,8 @@ static int32_t nearest_slot(const row *phi)
     return slot;
 }
 
-/* A sample near a support vector, and each sample of a full set, moves the nearest one. */
+/* Return whether the row becomes a support vector. If the set is full or the row is near a
+   support vector, the coefficients of the nearest one change instead. */
 static int is_added(const row *phi)
 {
     const int32_t slot = nearest_slot(phi);
@@ -78,8 +80,8 @@ static void admit(const row *x, const row *phi)
 }
 
 /*** admit_nearest ***/
-/* In a full set the nearest support vector takes the projected step; far from all, the oldest
-   leaves. */
+/* In a full set, project the step onto the nearest support vector. If the row is far from all of
+   them, it replaces the oldest. */
 static void admit(const row *x, const row *phi)
 {
     const real length = length_of(x);
@@ -128,8 +130,8 @@ $rescale
 }
 
 /*** admit_nonuniform ***/
-/* Support vectors of small coefficients are evicted with a larger probability p; the coefficients
-   of the others are divided by 1 - p. */
+/* Evict a random support vector, with a probability p that is larger for small coefficients.
+   Divide the coefficients of the others by 1 - p. */
 static void admit(const row *x, const row *phi)
 {
     int32_t slot = n_support;
@@ -158,7 +160,7 @@ $rescale
         }
 
 /*** admit_cheapest ***/
-/* Replace the support vector whose removal costs least, by its projection on the sample. */
+/* Replace the support vector whose removal costs least by its projection on the sample. */
 static void admit(const row *x, const row *phi)
 {
     const real length = length_of(x);
@@ -184,7 +186,7 @@ static void admit(const row *x, const row *phi)
 }
 
 /*** generator ***/
-/* xoshiro256++ (Blackman and Vigna 2021): a number in [0, 1) with 53 random bits. */
+/* Return a random number in [0, 1) with 53 bits (xoshiro256++, Blackman and Vigna 2021). */
 static double uniform(void)
 {
     const uint64_t sum = generator[0] + generator[3];

@@ -1,7 +1,8 @@
-/* Kernel affine projection: a step moves the coefficients of the last samples. See scoring.c. */
+/* Kernel affine projection: each step changes the coefficients of the last samples. See
+   scoring.c. */
 
 /*** kapa_moves_own ***/
-/* Write the changes of the coefficients of the last samples. */
+/* Compute the changes of the coefficients of the last samples. */
 static void find_moves(int32_t count)
 {
     for (int32_t k = 0; k < count; k++)
@@ -9,8 +10,8 @@ static void find_moves(int32_t count)
 }
 
 /*** kapa_moves_joint ***/
-/* Solve (G + R) moves = errors by a Cholesky factor, if there is one; the diagonal grows by a share.
- */
+/* Solve (G + R) moves = errors by a Cholesky factor, with the diagonal increased by the share
+   `extra`. Return 0 if the matrix is not positive definite. */
 static int solve_moves(int32_t count, real extra)
 {
     for (int32_t i = 0; i < count; i++) {
@@ -39,7 +40,7 @@ static int solve_moves(int32_t count, real extra)
     return 1;
 }
 
-/* Write the changes of the coefficients of the last samples. */
+/* Compute the changes of the coefficients of the last samples. */
 static void find_moves(int32_t count)
 {
     real extra = 0;
@@ -57,8 +58,8 @@ static void find_moves(int32_t count)
 }
 
 /*** admit_affine ***/
-/* The row becomes a support vector with coefficient 0, and the latest of the last samples. Returns
-   the slot of the one that is no longer among them. */
+/* Make the row a support vector with coefficient 0, and the newest of the last samples. Return
+   the slot of the sample whose place it takes. */
 static int32_t remember(const row *x, const row *phi, int32_t count, int32_t place)
 {
     const int32_t before = recent_slots[place];
@@ -80,7 +81,7 @@ static int32_t remember(const row *x, const row *phi, int32_t count, int32_t pla
     return before;
 }
 
-/* The scores of the last samples follow a step of the coefficient of a slot. */
+/* Update the scores of the last samples after the coefficient of a slot has changed. */
 static void move_scores(int32_t count, int32_t slot, real step)
 {
     const row own = {support_vectors + slot * $features, 0, $features};
@@ -89,7 +90,7 @@ static void move_scores(int32_t count, int32_t slot, real step)
         recent_scores[k] += step * features[recent_slots[k]];
 }
 
-/* The support vector of a slot leaves; its coefficient goes to the nearest one. */
+/* Evict the support vector of a slot, and project its term onto the nearest one. */
 static void project_onto_nearest(int32_t count, int32_t leaving)
 {
     real step = scale * values[leaving], largest = 0;

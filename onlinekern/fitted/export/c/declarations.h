@@ -1,48 +1,50 @@
-/* What headers declare: the templates are `model.h` and `fixed/model.h`. */
+/* Declarations of the headers, whose templates are `model.h` and `fixed/model.h`. */
 
 /*** declare_predict_target ***/
-/* The prediction. */
+/* Write the prediction. */
 int ${prefix}_predict(const ${prefix}_real *x, ${prefix}_real *target);
 int ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
                              ${prefix}_real *target);
 
 /*** declare_predict_class ***/
-/* The class number, or a negative code. */
+/* Return the class number, or a negative error code. */
 int32_t ${prefix}_predict(const ${prefix}_real *x);
 int32_t ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n);
 
 /*** declare_learn ***/
 
-/* Learn one sample: $target. Other codes than 0 change nothing. */
+/* Learn one sample: $target. If the code is not 0, nothing has changed. */
 int ${prefix}_learn_one(const ${prefix}_real *x$y);
 int ${prefix}_learn_one_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n$y);
 
 /*** declare_threads ***/
 
-   Those that end in _r take a model of the caller's; those of the same names without it share one,
-   one thread at a time. Without them, compile with -D${PREFIX}_NO_SHARED_MODEL.
+   A function with the ending _r takes a model of the caller. The functions without this ending
+   share one model; only one thread at a time may call them. Compiling with
+   -D${PREFIX}_NO_SHARED_MODEL leaves them out.
 
 /*** declare_codes ***/
-    ${PREFIX}_BAD_STATE = -5,  /* no whole state, or no room for one */
+    ${PREFIX}_BAD_STATE = -5,  /* no valid state, or too few bytes for one */
     ${PREFIX}_OTHER_VERSION = -6, /* a state of another version of the format */
-    ${PREFIX}_OTHER_MODEL = -7, /* the state of a model that differs in more than what it learnt */
+    ${PREFIX}_OTHER_MODEL = -7, /* a state of a different model */
     ${PREFIX}_STATE_BYTES = $bytes,
 
 /*** declare_own ***/
 
-/* A model of the caller's begins as it was exported; the functions above, of such a model. */
+/* Set a model of the caller to the exported state. The _r functions take such a model. */
 void ${prefix}_init(${prefix}_t *model);
 $functions
 
 /*** declare_state ***/
 
-/* The state as ${PREFIX}_STATE_BYTES bytes, and back: little-endian, with a checksum. */
+/* Save a state as ${PREFIX}_STATE_BYTES bytes (little-endian, with a checksum), and load it. */
 int ${prefix}_save(const ${prefix}_t *model, uint8_t *bytes, size_t size);
 int ${prefix}_load(${prefix}_t *model, const uint8_t *bytes, size_t size);
 
-/* Of two slots, each of `size` bytes and with anything in it: `load_newest` loads the one that was
-   saved last and is whole. `save_next` gives the bytes for the other one, and returns its number, 0
-   or 1. If the power fails while that is written, the newest state is still there. */
+/* Saving in two slots of `size` bytes, which may contain anything. `load_newest` loads the valid
+   slot that was saved last. `save_next` makes the bytes for the other slot, and returns its
+   number, 0 or 1. If the power fails while they are being written, the last valid state is still
+   there. */
 int ${prefix}_load_newest(${prefix}_t *model, const uint8_t *first, const uint8_t *second,
                           size_t size);
 int ${prefix}_save_next(const ${prefix}_t *model, const uint8_t *first, const uint8_t *second,
@@ -50,16 +52,16 @@ int ${prefix}_save_next(const ${prefix}_t *model, const uint8_t *first, const ui
 
 /*** declare_rows ***/
 
-/* Rows of the table that the model was trained on, with a value for each of its columns:
+/* Functions for rows of a table like that of the training. A row has a value for each column:
 
 $columns
 
-   A number, 1 or 0 (true or false) and seconds are `number`, NaN where one is missing. A text is
-   `text`, in UTF-8, as the table has it; 0 or "" where it is missing. Seconds since 1970 are those
-   that the clocks of the column's time zone show (UTC where none is named).
+   Numbers, truth values (1 or 0) and seconds are given as `number`; a missing one is NaN. Texts are
+   given as `text`, in UTF-8 and spelt as in the table; a missing one is 0 or "". Seconds since 1970
+   are those of a local clock in the column's time zone (UTC if none is named).
 
-   `encode` makes the features of a row, x of the functions above; categories stay as they were
-   learnt. */
+   `encode` computes the features of a row, which are x of the functions above. Categories that
+   training did not see get no features of their own. */
 typedef struct {
     double number;
     const char *text;

@@ -5,7 +5,8 @@
     return -LOG(1 / score - 1);
 
 /*** recent_scores ***/
-/* The k-th smallest of n rests, from 0 on: passes from one to the next larger. */
+/* Return the k-th smallest of n residuals, counting from 0. Each pass finds the next larger
+   value. */
 static real ranked(int32_t n, int32_t k)
 {
     real found = rests[0];
@@ -25,7 +26,7 @@ static real ranked(int32_t n, int32_t k)
     }
 }
 
-/* The quantile of n rests. */
+/* Return the quantile of n residuals. */
 static real quantile_of_rests(int32_t n)
 {
     const real wanted = $fraction * (real)(n + 1) - 1, place = wanted > 0 ? wanted : 0;
@@ -34,7 +35,7 @@ static real quantile_of_rests(int32_t n)
     return least + (place - (real)below) * (next - least);
 }
 
-/* What of a score has a trend, and back. */
+/* Transform a score to the scale on which its trend is linear, and back. */
 static real linked_score(real score)
 {
 $linked
@@ -45,21 +46,21 @@ static real unlinked_score(real found)
 $unlinked
 }
 
-/* What the trend is linear in, of a score of this age and number. */
+/* Return the variable in which the trend is linear, for a score of this age and number. */
 static real time_of(real age, real number)
 {
     return $time;
 }
 
-/* That of one of the n newest scores. */
+/* Return this variable for the j-th of the n newest scores. */
 static real time_of_newest(int32_t n, int32_t j)
 {
     return time_of((real)(n - 1 - j), (real)(recent_count - n + j + 1));
 }
 
-/* The score that a sample had before it was learnt. The offset is a quantile of the last half around
-   their trend, for the samples until it is found anew: after each 16th to 32nd part of the samples,
-   or $every. */
+/* Store the score that a sample had before it was learnt. The offset is a quantile of the newer
+   half of the scores, taken around their trend. It is computed again each time the number of
+   samples has grown by 1/32 to 1/16, but at least after every $every samples. */
 static void note_score(real score)
 {
     const int32_t kept = recent_count / 2 < $kept ? (int32_t)(recent_count / 2) + 1 : $kept;
@@ -95,7 +96,8 @@ static void note_score(real score)
     slope /= spread;
     for (int32_t j = 0; j < kept; j++)
         rests[j] -= level + slope * (time_of_newest(kept, j) - middle);
-    /* A line through n numbers is nearer to them than to the next one. */
+    /* The trend is fitted to n numbers, so it lies closer to them than to the next one; correct
+       that. */
     found = (real)(step + 1) / 2;
     ahead = time_of(-found, (real)recent_count + found) - middle;
     found = 1 + 1 / (real)kept + ahead * ahead / spread;
@@ -105,7 +107,7 @@ static void note_score(real score)
 }
 
 /*** leverage_scores ***/
-/* 1 / (1 + v), where v is the variance of a row. */
+/* Return 1 / (1 + v), where v is the variance of a row. */
 static void model_scores(const row *phi, real *current, real *predicting)
 {
     real variance = 0;

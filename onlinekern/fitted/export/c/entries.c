@@ -3,7 +3,7 @@
 /*** types ***/
 typedef ${prefix}_real real;
 
-/* A row: n values, of the columns if there are some, else of the first n features. */
+/* Make a row of n values. Without column numbers, they are those of the first n features. */
 typedef struct {
     const real *values;
     const int32_t *columns;
@@ -40,7 +40,7 @@ static int read_sparse(const int32_t *columns, const real *values, int32_t n, ro
 }
 
 /*** prepared: checked_columns ***/
-/* Read `dense_row` as it is to be scored. */
+/* Transform `dense_row` into the row that is scored. */
 static void prepare(row *out)
 {
     real *x = dense_row;
@@ -72,7 +72,7 @@ static int read_sparse(const int32_t *columns, const real *values, int32_t n, ro
 }
 
 /*** scaled_in_place ***/
-/* Scale the row that was read, for those that score it scaled. */
+/* Scale the row that was read, for the members that score scaled rows. */
 static void scale_row(const row *prepared)
 {
     real *x = (real *)prepared->values;
@@ -193,7 +193,7 @@ static int learn_read(int status, const row *x, real y, real weight)
 }
 
 /*** learn_followed ***/
-/* Learn a row that was read with this status; the moments have learnt it already. */
+/* Learn a row that was read with this status. The moments have been updated by it already. */
 static int learn_read(int status, const row *x, real y, real weight)
 {
     if (status != ${PREFIX}_OK)
@@ -224,7 +224,7 @@ static int follow_sparse(const int32_t *columns, const real *elements, int32_t n
 }
 
 /*** follow ***/
-/* Means and variances of the rows so far (West 1979). */
+/* Update means and variances by a row (West 1979). */
 static void follow(const real *x)
 {
     real share;

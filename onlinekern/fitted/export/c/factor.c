@@ -1,8 +1,8 @@
-/* Policies that keep a Cholesky factor of the kernel matrix of the support vectors: L L' =
-   K + jitter I, whose row i begins at i (i + 1) / 2. See scoring.c. */
+/* Policies with a Cholesky factor of the kernel matrix of the support vectors, L L' = K + jitter
+   I. Row i of L begins at i (i + 1) / 2. See scoring.c. */
 
 /*** factor ***/
-/* Solve L h = k for `half`; returns ||h||^2. */
+/* Solve L h = k for `half`, and return ||h||^2. */
 static real solve_lower(const real *k)
 {
     real square_of = 0;
@@ -17,7 +17,7 @@ static real solve_lower(const real *k)
     return square_of;
 }
 
-/* `solution` = (K + jitter I)^-1 k, for the k of the last `solve_lower`. */
+/* Compute `solution` = (K + jitter I)^-1 k, with the k of the last call of `solve_lower`. */
 static void solve_upper(void)
 {
     for (int32_t i = $rows - 1; i >= 0; i--) {
@@ -28,7 +28,7 @@ static void solve_upper(void)
     }
 }
 
-/* Append the row of the last `solve_lower`, before its support vector comes. */
+/* Append the row of the last call of `solve_lower`; its support vector is stored afterwards. */
 static void append_row(real diagonal)
 {
     real *own = factor + $rows * ($rows + 1) / 2;
@@ -41,8 +41,8 @@ static void append_row(real diagonal)
 }
 
 /*** admit_dependence ***/
-/* A row that is far from the span of the support vectors becomes one; the others are a step of
-   recursive least squares with their combination of them. */
+/* A row far from the span of the support vectors becomes a support vector. Any other row is a
+   combination of the support vectors; it makes a step of recursive least squares. */
 static void admit(const row *x, const row *phi)
 {
     const int32_t n = n_support;
@@ -68,7 +68,7 @@ static void admit(const row *x, const row *phi)
         variance += solution[r] * gain[r];
     }
     for (int32_t r = 0; r < n; r++)
-        gain[r] /= SQRT(variance); /* so that the matrix stays symmetric to the bit */
+        gain[r] /= SQRT(variance); /* keeps the matrix exactly symmetric */
     for (int32_t r = 0; r < n; r++)
         for (int32_t s = 0; s < n; s++)
             covariance[r * $bound + s] -= gain[r] * gain[s];
@@ -80,7 +80,7 @@ static void admit(const row *x, const row *phi)
 }
 
 /*** admit_projectron ***/
-/* The step of a margin error; 0: skip it. */
+/* Return the step of a margin error, or 0 to skip it. */
 static real margin_step(real loss, real covered, real distance, real weight)
 {
     const real spare = loss - distance * $price;
@@ -90,8 +90,8 @@ static real margin_step(real loss, real covered, real distance, real weight)
     return step < weight ? step : weight;
 }
 
-/* A mistake far from the span of the support vectors becomes one, if there is room; steps of the
-   others are projected onto the span. */
+/* A mistake far from the span of the support vectors becomes a support vector if there is room.
+   The steps of other samples are projected onto the span. */
 static void admit(const row *x, const row *phi)
 {
     const real kappa = length_of(x), square_of = solve_lower(phi->values), weight = noted[0];

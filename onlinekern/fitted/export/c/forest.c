@@ -1,8 +1,8 @@
 /* Trees of generated files. See scoring.c. */
 
 /*** scaled_row ***/
-/* A row in units of the spread of its features, in double: dates that lie close differ. NaN is a
-   missing value. */
+/* Scale a row by center and spread of its features. Double precision keeps close dates apart.
+   NaN is a missing value. */
 static void ${id}_scale(const real *x)
 {
     for (int32_t j = 0; j < $features; j++) {
@@ -18,7 +18,7 @@ $more
         const int32_t j = ${id}_bent[k];
         const double u = ((double)x[j] - ${id}_bend_centers[k]) * ${id}_bend_factors[k];
         const double size = 1 + (u < -$most ? $most : u < 0 ? -u : u > $most ? $most : u);
-        /* Exponent and mantissa: a logarithm that is linear between powers of two. */
+        /* The exponent, plus the mantissa: a logarithm that is linear between powers of two. */
         int64_t bits;
         memcpy(&bits, &size, sizeof bits);
         const double far = (double)(bits - ((int64_t)1023 << 52)) * 0x1p-52;
@@ -61,7 +61,7 @@ $more
     }
     ${id}_z[$number] = (float)(first - ${id}_means[0]);
     ${id}_z[$number + 1] = (float)(second - ${id}_means[1]);
-    /* Guesses come from what is there, not from guesses. */
+    /* Only now, so that guesses are computed from given values and not from other guesses. */
     for (int32_t k = 0; k < $gaps; k++) {
         float *side = ${id}_z + $sides + 2 * k;
         const int is_missing = side[1] > 0;
@@ -85,14 +85,14 @@ $more
         ${id}_z[$axes + m] = 0;
     for (int32_t j = 0; j < $axes; j++)
         for (int32_t m = 0; m < $directions; m++) {
-            /* Two statements, which are rounded twice. */
+            /* Two statements, so that product and sum are rounded separately. */
             const float product = ${id}_z[j] * ${id}_directions[j * $directions + m];
             ${id}_z[$axes + m] += product;
         }
 
 /*** trees ***/
-/* The weights of the leaf of each tree. A node is followed by its left subtree, and that by the
-   right one; a subtree of n nodes has n + 1 leaves. */
+/* Add the weights of the row's leaf in each tree. A node is followed by its left subtree and
+   then by its right one. A subtree of n nodes has n + 1 leaves. */
 static void ${id}_add(const row *x, real *scores)
 {
     const ${id}_node *tree = ${id}_nodes;
@@ -115,8 +115,8 @@ static void ${id}_add(const row *x, real *scores)
 }
 
 /*** forest_cells ***/
-/* The cells of a row: its leaf in each tree, and the node above it at depth $level, -1 if the leaf is
-   not below. */
+/* Find the cells of a row: its leaf in each tree, and the ancestor of this leaf at depth $level,
+   or -1 if the leaf is not below this depth. */
 static void find_cells(const row *x)
 {
     const trees_node *tree = trees_nodes;
@@ -141,8 +141,8 @@ static void find_cells(const row *x)
 }
 
 /*** forest_scores ***/
-/* Scores and variances of the experts. A record holds their weights, then their variances; the last
-   experts see the upper cells too. */
+/* Compute scores and variances of the experts. A record holds the weights of all experts, then
+   their variances. The last experts also use the upper cells. */
 static void score_experts(const row *x)
 {
 $sums
@@ -189,7 +189,7 @@ static real rule_contraction(real f, real y, real q, real importance)
 }
 
 /*** forest_goal ***/
-/* The target of output k. */
+/* Return the target of output k. */
 static real goal_of(int32_t k, real y)
 {
     (void)k;
@@ -198,8 +198,9 @@ static real goal_of(int32_t k, real y)
 }
 
 /*** forest_held: all_finite ***/
-/* What is learnt in the place of the target y of output k, by what is known of its targets: one that
-   is far from the others and from the answer, as nothing told, is held near the answer. */
+/* Return the value to learn in place of the target y of output k. A target is an outlier if it
+   is far from the other targets and from the prediction, and nothing has announced it. It is
+   then replaced by a value near the prediction. */
 static real hold(int32_t k, real y, real *own)
 {
     const real mean = $offset, deviation = $unit, limit = $longest * own[1];
@@ -228,8 +229,8 @@ static real hold(int32_t k, real y, real *own)
 }
 
 /*** forest_combination: cholesky ***/
-/* The weights that sum to 1 and minimise the mean squared error (Bates and Granger 1969), near
-   equal ones as long as little is known, and where errors are few. */
+/* Compute the weights with sum 1 that minimise the mean squared error (Bates and Granger 1969).
+   They stay nearly equal while few errors are known, and where the errors are small. */
 static void weigh(const real *errors, real met, real *weights)
 {
     real matrix[$most_experts * $most_experts], a[$most_experts], c[$most_experts];
@@ -259,7 +260,7 @@ static void weigh(const real *errors, real met, real *weights)
             weights[e] = a[e] + c[e] * (1 - first) / second;
 }
 
-/* The weights of the experts, and what they come from, after a sample that has been scored. */
+/* Update the weights of the experts, and their sums of errors, by a sample that has been scored. */
 static void combine(real y, real weight, real *fresh)
 {
     real *errors = fresh + $experts;
@@ -285,7 +286,7 @@ $clipped
 }
 
 /*** forest_learn: all_finite ***/
-/* Whether many of these steps do not add up to infinity in a float. */
+/* Return whether the steps are so small that the sum of many of them stays finite in a float. */
 static int all_small(const real *numbers, int32_t n)
 {
     for (int32_t j = 0; j < n; j++)
@@ -294,7 +295,7 @@ static int all_small(const real *numbers, int32_t n)
     return 1;
 }
 
-/* Move the experts from `first` on in the cell of a record. */
+/* Update the experts from `first` on in a cell, whose record this is. */
 static void move(float *record, int32_t first)
 {
     const int32_t weights = ($experts - first) * $outputs;
@@ -329,8 +330,9 @@ $combine
             const real contraction = rule_contraction(f, goal, expert_variances[e], importance);
             const real step = rule_coefficient(f, goal, expert_variances[e], 1, importance);
             expert_steps[e * $outputs + k] = step * share;
-            /* One variance serves all outputs: it falls once, by the largest contraction. It is -1
-               where there is no step, and 0 where a rule of first order steps. */
+            /* All outputs of an expert share one variance. It is reduced once, by the largest
+               contraction. -1 means no step at all; 0 means a step of a first-order rule, which
+               leaves the variance as it is. */
             if ((step > 0 || step < 0 || contraction > 0) && contraction > largest)
                 largest = contraction;
         }

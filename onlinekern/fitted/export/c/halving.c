@@ -1,8 +1,9 @@
 /* Policies that shrink all coefficients: the Forgetron and Ahpatron. See scoring.c. */
 
 /*** admit_forgetron ***/
-/* The factor by which all coefficients shrink before the oldest support vector leaves: the largest
-   that keeps the damage of all evictions within 15/32 of the steps. */
+/* Return the factor by which all coefficients shrink before the oldest support vector is
+   evicted. It is the largest one that keeps the damage of all evictions within 15/32 of the
+   number of steps. */
 static real shrinking(int32_t oldest)
 {
     const real spare = (real)n_steps * 15 / 32 - damage;
@@ -20,7 +21,7 @@ static real shrinking(int32_t oldest)
     return factor;
 }
 
-/* `margins` are f at the support vectors, but for the terms that came before them. */
+/* Here `margins` holds f at each support vector, without the terms that came before this vector. */
 static void admit(const row *x, const row *phi)
 {
     const real kappa = length_of(x);
@@ -42,14 +43,15 @@ static void admit(const row *x, const row *phi)
 }
 
 /*** admit_halve ***/
-/* Kernel values of the support vector of a slot with all of them, in `features`. */
+/* Compute the kernel values of the support vector of a slot with all support vectors, in
+   `features`. */
 static void look_at(int32_t slot)
 {
     const row own = {support_vectors + slot * $features, 0, $features};
     kernel_row(&own, features);
 }
 
-/* Give f this squared norm, unless it is 0, or that of f is. */
+/* Scale f to this squared norm. If the new or the old norm is 0, nothing changes. */
 static void scale_to(real wanted)
 {
     if (wanted > 0 && norm_squared > 0) {
@@ -58,7 +60,7 @@ static void scale_to(real wanted)
     }
 }
 
-/* The squared norm of f, from its support vectors. */
+/* Compute the squared norm of f from its support vectors. */
 static void measure_norm(void)
 {
     norm_squared = 0;
@@ -74,7 +76,8 @@ static void measure_norm(void)
     norm_squared = norm_squared > 0 ? norm_squared : 0;
 }
 
-/* Mark who leaves by a size of $largest: the smallest, the oldest of equals. */
+/* Mark the support vectors to be evicted by the size $largest: the smallest ones; of equal ones,
+   the oldest. */
 static void choose_leaving(void)
 {
     for (int32_t r = 0; r < n_support; r++)
@@ -83,7 +86,8 @@ static void choose_leaving(void)
         sizes[smallest_slot()] = $largest;
 }
 
-/* Take one who stays into the factor, f there, and the part of f that leaves. */
+/* Extend the factor by a support vector that is kept. Also compute f at this vector, and the
+   part of f that comes from the evicted ones. */
 static void read_kept(int32_t slot)
 {
     int32_t m = 0;
@@ -106,7 +110,7 @@ static void read_kept(int32_t slot)
     n_kept[0]++;
 }
 
-/* Project the smaller half of the support vectors onto the larger one, and drop it. */
+/* Project the smaller half of the support vectors onto the larger half, and then evict it. */
 static void halve(void)
 {
     const real before = norm_squared;
@@ -137,7 +141,7 @@ static void halve(void)
     scale_to(before);
 }
 
-/* A full set is halved before a sample comes; then f stays in its ball. */
+/* Halve a full set before a new support vector is stored. Afterwards, keep f in its ball. */
 static void admit(const row *x, const row *phi)
 {
     const real kappa = length_of(x);

@@ -1,8 +1,8 @@
-/* Policies that keep the inverse H = (K + R)^-1 of the kernel matrix of the support vectors, by
-   slots, with ridges R; rows and columns of free slots are 0. See scoring.c. */
+/* Policies with the inverse H = (K + R)^-1 of the kernel matrix of the support vectors, indexed
+   by slots. R holds ridges. Rows and columns of free slots are 0. See scoring.c. */
 
 /*** inverse ***/
-/* `direction` = H k; returns diagonal - k'H k. */
+/* Compute `direction` = H k, and return diagonal - k'H k. */
 static real project_row(const real *k, real diagonal)
 {
     for (int32_t i = 0; i < n_support; i++) {
@@ -14,7 +14,7 @@ static real project_row(const real *k, real diagonal)
     return diagonal;
 }
 
-/* Add the row that was projected last, with its pivot, in a slot that has been taken. */
+/* Extend H by the row of the last call of `project_row`, given its pivot and a slot. */
 static void join_row(int32_t slot, real pivot, real kappa, real ridge)
 {
     const real least = pivot > ridge ? pivot : ridge;
@@ -28,8 +28,8 @@ static void join_row(int32_t slot, real pivot, real kappa, real ridge)
     n_updates++;
 }
 
-/* Write the Cholesky factor of K + R above the diagonal of H, below which K stands; its diagonal
-   grows by a share. Returns whether there is one. */
+/* Write the Cholesky factor of K + R above the diagonal of H; K is stored below. The diagonal of
+   K + R is increased by the share `extra`. Return 0 if the matrix is not positive definite. */
 static int factorise(real extra, int diagonal_alone)
 {
     for (int32_t i = 0; i < n_support; i++)
@@ -46,7 +46,7 @@ static int factorise(real extra, int diagonal_alone)
     return 1;
 }
 
-/* Compute H afresh: rounding errors grow with the number of its updates. */
+/* Compute H anew, because rounding errors grow with the number of updates. */
 static void renew_inverse(void)
 {
     real extra = 0;
@@ -56,7 +56,7 @@ static void renew_inverse(void)
     }
     for (int32_t attempt = 0; attempt < 17 && !factorise(extra, attempt == 16); attempt++)
         extra = 10 * extra > $extra ? 10 * extra : $extra;
-    /* V, the inverse of the factor, column by column; then V V'. */
+    /* Compute V, the inverse of the factor, column by column, and then V V'. */
     for (int32_t j = n_support - 1; j >= 0; j--)
         for (int32_t i = j; i >= 0; i--) {
             real sum = i == j;
@@ -75,7 +75,7 @@ static void renew_inverse(void)
     n_updates = 0;
 }
 
-/* The support vector of a slot leaves. */
+/* Remove the support vector of a slot from H. */
 static void leave(int32_t slot)
 {
     const real pivot = inverse[slot * ($slots + 1)];
@@ -95,7 +95,7 @@ static void leave(int32_t slot)
 }
 
 /*** solved_values ***/
-/* The coefficients are H times the values at the support vectors. */
+/* Compute the coefficients, which are H times the values at the support vectors. */
 static void solve_values(void)
 {
     for (int32_t i = 0; i < n_support; i++) {
@@ -105,7 +105,7 @@ static void solve_values(void)
     }
 }
 
-/* Remove the support vector whose value is missed the least. */
+/* Evict the support vector whose removal changes the function least. */
 static void remove_least(void)
 {
     const int32_t slot = smallest_slot();
@@ -136,7 +136,7 @@ $pulled
             goals[r] += $eta * phi->values[r] * (noted[0] - goals[r]);
 
 /*** admit_project ***/
-/* One above the bound, the smallest support vector is projected onto the others. */
+/* If the bound is exceeded, project the smallest support vector onto the others. */
 static void admit(const row *x, const row *phi)
 {
     const real kappa = length_of(x), pivot = project_row(phi->values, kappa + $ridge);
@@ -155,13 +155,13 @@ static void admit(const row *x, const row *phi)
 }
 
 /*** admit_tracked ***/
-/* Let the past lose weight. */
+/* Reduce the weight of earlier samples. */
 static void forget(void)
 {
 $forget
 }
 
-/* A new row of the prior and of the covariance. */
+/* Add a row to the prior and to the covariance. */
 static void extend(int32_t slot, const real *k, real kappa, real variance)
 {
     for (int32_t r = 0; r < n_support; r++) {
@@ -173,7 +173,8 @@ static void extend(int32_t slot, const real *k, real kappa, real variance)
     covariance[slot * ($slots + 1)] = gain[slot] = variance;
 }
 
-/* A step of the Gaussian process; a row that is not in the span of the support vectors becomes one. */
+/* Make a step of the Gaussian process. A row outside the span of the support vectors becomes
+   one. */
 static void admit(const row *x, const row *phi)
 {
     const real kappa = length_of(x);
@@ -200,7 +201,7 @@ static void admit(const row *x, const row *phi)
     residuals[0] = $lambda * residuals[0] + (noted[0] - mean) * (noted[0] - mean) / spread;
     residuals[1] = $lambda * residuals[1] + 1;
     for (int32_t r = 0; r < n_support; r++)
-        gain[r] /= SQRT(spread); /* so that the covariance stays symmetric to the bit */
+        gain[r] /= SQRT(spread); /* keeps the covariance symmetric */
     step = (noted[0] - mean) / SQRT(spread);
     for (int32_t r = 0; r < n_support; r++) {
         goals[r] += gain[r] * step;
@@ -235,13 +236,13 @@ static void admit(const row *x, const row *phi)
         covariance[j] /= $lambda;
 
 /*** admit_machine ***/
-/* The target of the sample for an output. */
+/* Return the target of the sample for output k. */
 static real target_of(int32_t k)
 {
     return $target;
 }
 
-/* The coefficients and the offset of each output: those of its least-squares machine. */
+/* Compute the coefficients and the offset of the least-squares machine of each output. */
 static void solve_machines(void)
 {
     real total = 0;
@@ -265,14 +266,14 @@ static void solve_machines(void)
     }
 }
 
-/* The residual of output k at a support vector, by the machine without it. */
+/* Return the leave-one-out residual of output k at a support vector. */
 static real residual_of(int32_t k, int32_t slot, real total)
 {
     const real h = ones_solved[slot];
     return values[k * $length + slot] / (inverse[slot * ($slots + 1)] - h * h / total);
 }
 
-/* The margin of a support vector by the machine without it: < 0 on the wrong side. */
+/* Return the leave-one-out margin of a support vector; it is < 0 if the prediction is wrong. */
 static real margin_without(int32_t slot, real total)
 {
     real own = 0, rival = -$largest;
@@ -288,8 +289,10 @@ static real margin_without(int32_t slot, real total)
     return own - rival;
 }
 
-/* The slot to be freed: of those that the others contradict the furthest one, if they are too many;
-   else that which the others predict best. The newest was a mistake: it is contradicted. */
+/* Choose the slot to be freed. If too many support vectors are misclassified when left out, it
+   is the one with the most negative margin. Otherwise it is the one with the smallest
+   leave-one-out residuals. The newest support vector was a mistake, so it is not among the
+   misclassified ones. */
 static int32_t leaving_slot(int32_t newest)
 {
     real total = 0;

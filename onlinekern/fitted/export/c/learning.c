@@ -1,8 +1,8 @@
-/* What learns. A model is a scale times `values`, $length numbers for each output, and a row of as
+/* Learning. A model is `scale` times `values`, $length numbers for each output. A row has as
    many features: its own elements, those of a map, or kernel values. See scoring.c. */
 
 /*** shares_uniform ***/
-/* Of the present model, number n, in the average of all: its weight, and the sum of the weights. */
+/* Weight of model number n in the average of all models, and the sum of the weights up to n. */
 static real weight_of(int64_t n)
 {
     (void)n;
@@ -15,7 +15,7 @@ static real sum_of_weights(int64_t n)
 }
 
 /*** shares_decay ***/
-/* Of the present model, number n, in the average of all: its weight, and the sum of the weights. */
+/* Weight of model number n in the average of all models, and the sum of the weights up to n. */
 static real weight_of(int64_t n)
 {
     return (real)n * (real)(n + 1) * (real)(n + 2);
@@ -27,8 +27,8 @@ static real sum_of_weights(int64_t n)
 }
 
 /*** shares_exponential ***/
-/* Of the present model, number n, in the average of all: its weight, and the sum of the weights.
-   They start from 1 again after $period models. */
+/* Weight of model number n in the average of all models, and the sum of the weights up to n. The
+   weights start from 1 again after $period models, to stay finite. */
 static real weight_of(int64_t n)
 {
     return POW($growth, (real)((n - 1) % $period));
@@ -62,7 +62,7 @@ static real wrong(const real *scores, real y)
 }
 
 /*** lead_after ***/
-/* Samples in a row on which the present model, and not the average, was right. */
+/* Count the samples in a row for which the present model was right and the average was wrong. */
 static int64_t lead_after(const real *last, const real *averaged, real y)
 {
     const real one = wrong(last, y), other = wrong(averaged, y);
@@ -73,7 +73,7 @@ static int64_t lead_after(const real *last, const real *averaged, real y)
 
 /*** catch_up ***/
     if (led > 0 && n_averaged() > 5) {
-        /* A model that leads gets a larger share; the others have the rest. */
+        /* A present model that leads gets a larger share; the earlier ones get the rest. */
         const real usual = weight / sum_of_weights(n_averaged());
         const real larger = usual * POW($growth, (real)led);
         const real share = larger < (real)0.5 ? larger : (real)0.5;
@@ -91,7 +91,7 @@ static int64_t n_averaged(void)
     return n > 1 ? n : 1;
 }
 
-/* Count the present model; the companions hold what `values` had not when models were counted. */
+/* Count the present model in the average. The companions hold the changes of `values` since. */
 static void advance($led)
 {
     real weight = weight_of(n_averaged());
@@ -114,7 +114,7 @@ static void fold(real factor)
 }
 
 /*** averaged_scores ***/
-/* Scores of the present model, and of the average. */
+/* Compute the scores of the present model, and of the average. */
 static void model_scores(const row *phi, real *current, real *predicting)
 {
     const int64_t n = n_averaged();
@@ -222,7 +222,7 @@ static real length_of(const row *phi)
 }
 
 /*** kernel_row ***/
-/* Kernel values of a row with the support vectors. */
+/* Compute the kernel values of a row with the support vectors. */
 static void kernel_row(const row *x, real *g)
 {
     const real norm = $norm;
@@ -252,7 +252,7 @@ static real length_of(const row *x)
 }
 
 /*** measure ***/
-/* The squared length of a row, the same for all outputs. */
+/* Compute the squared length of a row, which is the same for all outputs. */
 static void measure(const row *x)
 {
     const real length = length_of(x);
@@ -261,7 +261,7 @@ static void measure(const row *x)
 }
 
 /*** solve ***/
-/* The coefficient of output k at score f and target y, with the squared length q. */
+/* Compute the coefficient of output k, given score f, target y and squared length q. */
 static void solve(int32_t k, real f, real y, real weight, real q, double *drawn)
 {
     const real importance = sampler(f, y, weight, drawn) * weight;
@@ -270,7 +270,7 @@ $contraction
 }
 
 /*** solve_further ***/
-/* The same where a weight may be above 1: a step of weight 1, and what comes after it. */
+/* The same for weights above 1: a step of weight 1, followed by one for the rest of the weight. */
 static void solve(int32_t k, real f, real y, real weight, real q, double *drawn)
 {
     const real importance = sampler(f, y, weight, drawn), own = weight > 1 ? 1 : weight;
@@ -297,7 +297,7 @@ static void solve_all(const real *scores, real y, real weight)
 }
 
 /*** head_Margin ***/
-/* The true class against its strongest rival. */
+/* Compare the true class with its strongest rival. */
 static void solve_all(const real *scores, real y, real weight)
 {
     const int32_t label = (int32_t)y;
@@ -320,13 +320,13 @@ $contraction
             coefficients[k] *= class_factors[(int32_t)y];
 
 /*** target_state: is_finite ***/
-/* A target, or a less far one in its place; the first ones forget an outlier among them: the core's
- * `learning.targets`. */
+/* Return the target, or a nearer value in its place if it is an outlier. An outlier among the
+   first targets is forgotten. This is `learning.targets` of the core. */
 static real within_reach(real y, real weight)
 {
     const real deviation = target.squares > 0 ? SQRT(target.squares / target.weight) : 0;
     const real most = 30 * deviation, n = target.weight / weight;
-    /* What cannot be squared is an error, which take_up finds. */
+    /* If its square overflows, take_up finds the error. */
     if (deviation <= $rounding * FABS(target.mean)
         || !is_finite((y - target.mean) * (y - target.mean)))
         return y;
@@ -344,7 +344,7 @@ static real within_reach(real y, real weight)
         }
     }
     target.far = FABS(y - target.mean) > most ? target.far + 1 : 0;
-    /* What goes on is no outlier. */
+    /* Several far targets in a row are a change of the stream, not outliers. */
     if (target.far > 2)
         return y;
     if (y > target.mean + most)
@@ -352,7 +352,7 @@ static real within_reach(real y, real weight)
     return y < target.mean - most ? target.mean - most : y;
 }
 
-/* Count a target; returns what is learnt in its place. */
+/* Update the moments by a target. Return the value that is learnt in its place. */
 static real take_up(real y, real weight)
 {
     real before, gain;
@@ -360,12 +360,12 @@ static real take_up(real y, real weight)
     before = y - target.mean;
     target.weight = $forgetting * target.weight + weight;
     target.mean += weight / target.weight * before;
-    /* Where the weights before are next to nothing, rounding may make it negative. */
+    /* If the earlier weights are nearly 0, rounding may make it negative. */
     gain = weight * before * (y - target.mean);
     target.squares = $forgetting * target.squares + (gain < 0 ? 0 : gain);
     target.scale = SQRT(target.squares / target.weight);
     if (target.scale <= $rounding * FABS(target.mean))
-        target.scale = 1; /* equal targets: what is left is rounding */
+        target.scale = 1; /* the targets are equal but for rounding */
     return y;
 }
 
@@ -414,8 +414,8 @@ $units
 }
 
 /*** cholesky: is_finite ***/
-/* Turn the lower triangle of a matrix, rows of `stride`, into its Cholesky factor; 0 if it is not
-   positive: a pivot that is a smaller share of the diagonal is a rounding error. */
+/* Replace the lower triangle of a matrix with rows of `stride` numbers by its Cholesky factor.
+   Return 0 if a pivot is too small a share of the diagonal: it is then rounding error. */
 static int factor_errors(real *matrix, int32_t n, int32_t stride)
 {
     for (int32_t i = 0; i < n; i++)
@@ -433,7 +433,7 @@ static int factor_errors(real *matrix, int32_t n, int32_t stride)
     return 1;
 }
 
-/* Solve by that factor; x holds the right side, then the solution. */
+/* Solve a system by this factor; x holds the right side and then the solution. */
 static void solve_errors(const real *factor, int32_t n, int32_t stride, real *x)
 {
     for (int32_t i = 0; i < n; i++) {

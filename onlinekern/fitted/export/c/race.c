@@ -1,5 +1,6 @@
-/* A race: experts that learn one stream, and their vote. Functions and fields of expert k begin with
-   `e<k>_`; each is written as it is for a model alone. See scoring.c. */
+/* A race of experts that learn the same stream, and their vote. The names of functions and
+   fields of expert k begin with `e<k>_`. Each expert has the same code as a single model. See
+   scoring.c. */
 
 /*** race_classes ***/
 static real loss_of(int32_t k)
@@ -7,7 +8,7 @@ static real loss_of(int32_t k)
     return (losses[k] + 1) / (counts[k] + 2);
 }
 
-/* 1 for a mistake, else 0. */
+/* Return 1 for a mistake, else 0. */
 static real loss_at(const real *answer, real y)
 {
     int32_t best = 0;
@@ -19,7 +20,7 @@ static real loss_at(const real *answer, real y)
     return best != (int32_t)y;
 }
 
-/* How much an answer is off at output k; an only output stands for two. */
+/* Return the error of an answer at output k. A single output counts as two. */
 static real error_at(const real *answer, int32_t k, real y)
 {
     if ($outputs == 1)
@@ -27,13 +28,13 @@ static real error_at(const real *answer, int32_t k, real y)
     return answer[k] - (k == (int32_t)y);
 }
 
-/* Answers of classes have no bounds. */
+/* For classes, do nothing: the answers need no limits. */
 static void bound(real *answer)
 {
     (void)answer;
 }
 
-/* What an expert of these scores answers. */
+/* Convert the scores of an expert to its answer. */
 static void give(real link, const real *scores, real *own)
 {
     real sum = 0;
@@ -58,7 +59,7 @@ static void give(real link, const real *scores, real *own)
         own[k] /= sum;
 }
 
-/* Whether the vote errs more lately than it did, beyond chance. */
+/* Return whether the recent loss of the vote is significantly above its usual loss. */
 static int is_worse(real usual, real lately)
 {
     const real rest = usual < 1 ? 1 - usual : 0;
@@ -81,7 +82,7 @@ static real error_at(const real *answer, int32_t k, real y)
     return answer[k] - y;
 }
 
-/* Hold an answer near the targets seen. */
+/* Clip an answer to the range of the targets seen, with a margin. */
 static void bound(real *answer)
 {
     const real reach = $margin * (most_seen - least_seen);
@@ -93,7 +94,7 @@ static void bound(real *answer)
         answer[0] = most_seen + reach;
 }
 
-/* What an expert of these scores answers. */
+/* Convert the scores of an expert to its answer. */
 static void give(real link, const real *scores, real *own)
 {
     (void)link;
@@ -101,15 +102,15 @@ static void give(real link, const real *scores, real *own)
     bound(own);
 }
 
-/* Whether the vote errs more lately than it did, beyond chance. */
+/* Return whether the recent loss of the vote is significantly above its usual loss. */
 static int is_worse(real usual, real lately)
 {
     return lately > 2 * usual;
 }
 
 /*** race_vote: cholesky ***/
-/* The shares that experts have earned, 0 of those that are not `among` the voters. Returns the share
-   of the combination, in units of that of all experts. */
+/* Compute the shares of the experts from their losses; those that are not in `among` get 0.
+   Return the share of the combination, relative to the sum over all these experts. */
 static real weigh(const int32_t *among, real *shares)
 {
     real least = -1, sum = 0, unit = 1;
@@ -132,8 +133,8 @@ static real weigh(const int32_t *among, real *shares)
     return EXP($sharpness * (least - SQRT(loss_of($experts + 2))) / unit) / sum;
 }
 
-/* The weights that sum to 1 and minimise the mean squared error (Bates and Granger 1969), near the
-   shares as long as little is known. */
+/* Compute the weights with sum 1 that minimise the mean squared error (Bates and Granger 1969).
+   While few errors are known, they stay near the shares. */
 static void combine_voters(void)
 {
     real unknown[$experts], moved[$experts], least = 0, fewest = 0, level, first = 0, second = 0;
@@ -151,7 +152,8 @@ static void combine_voters(void)
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j <= i; j++) {
             const int32_t pair = places[i] * $experts + places[j];
-            /* Over the root of both; their product may overflow, or be 0. */
+            /* Divide by the geometric mean of both: the product itself may overflow or
+               underflow. */
             mean_errors[i * $experts + j] = errors[pair] / met[places[i]]
                 * SQRT(met[places[i]] / met[places[j]]);
             if (i == j && (i == 0 || mean_errors[i * ($experts + 1)] < least))
@@ -176,7 +178,8 @@ static void combine_voters(void)
             weights[places[i]] = unknown[i] + moved[i] * (1 - first) / second;
 }
 
-/* The answer of those that vote, from the scores of all, and that of their combination. */
+/* Compute the answer of the awake experts from the scores of all, and the answer of their
+   combination. */
 static void answer_of_voters(real *out)
 {
     const real own = weigh(awake, shares);
@@ -204,8 +207,9 @@ $bodies
 }
 
 /*** race_learn: all_finite ***/
-/* Until the next $segment samples have come: all vote at first and after an alarm; then those that
-   have earned most, as many as there is time for. */
+/* Choose the experts that vote on the next $segment samples. At first and after an alarm, all of
+   them do. Later, those with the largest shares do, as long as their total cost is within the
+   limit. */
 static void choose_voters(void)
 {
     real left = $left, most = 0;
@@ -247,7 +251,7 @@ static void note(int32_t k, real loss, real weight, real decay)
     counts[k] = decay * counts[k] + weight;
 }
 
-/* The largest count of an expert. */
+/* Return the largest count of an expert. */
 static real most_counted(void)
 {
     real most = 0;
@@ -256,8 +260,8 @@ static real most_counted(void)
     return most;
 }
 
-/* Where losses of targets are those of a single one, among the first, that was far off, more than
-   half of the experts lose next to nothing of that here: all begin anew. */
+/* Reset all losses if one early, far-off target dominates them. This is assumed if for more than
+   half of the experts the loss of this sample is negligible compared with the accumulated one. */
 static void forget_swamped(real y, real weight)
 {
     real least = 0;
@@ -281,7 +285,8 @@ static void forget_swamped(real y, real weight)
     }
 }
 
-/* What the losses of experts are multiplied with at a sample of this weight. */
+/* Return the factor by which a sample of this weight discounts the earlier losses of the
+   experts. */
 static real discount_of(real weight)
 {
     const real most = most_counted();
@@ -293,7 +298,7 @@ static real discount_of(real weight)
     return found < $decay ? found : $decay;
 }
 
-/* The experts' losses, and the products of their errors. */
+/* Update the losses of the experts, and the products of their errors. */
 static void note_sample(const real *answer, real y, real weight)
 {
     real discount, half;
@@ -321,7 +326,8 @@ static void note_sample(const real *answer, real y, real weight)
     }
 }
 
-/* All whose turn it is learn the sample, or none: that is tried before. */
+/* Train all experts whose turn it is. If one of them would fail, none learns; a dry run finds
+   out. */
 static int learn(const row *x, real y, real weight)
 {
     const int32_t turn = (int32_t)(($rest - seen / $segment % $rest) % $rest);
@@ -352,7 +358,7 @@ $noted
 
 /*** race_note_targets ***/
     if (n_ranges > 0)
-        note_sample(answer, y, weight); /* the first target says nothing of errors */
+        note_sample(answer, y, weight); /* one target has no scale of errors */
     least_seen = n_ranges == 0 || y < least_seen ? y : least_seen;
     most_seen = n_ranges == 0 || y > most_seen ? y : most_seen;
     n_ranges = 1;

@@ -1,5 +1,6 @@
-/* Functions of the generated files, and forms of functions: `source.py` says how it reads them.
-   `real` is the number type of a file, EXP and its like the functions of <math.h> for it. */
+/* Functions of the generated files, and templates of functions; `source.py` describes the
+   format. `real` is the number type of a file. EXP and similar names are functions of <math.h>
+   for this type. */
 
 /*** is_finite ***/
 static int is_finite(real value)
@@ -26,7 +27,7 @@ static int none_infinite(const real *values, int32_t n)
 }
 
 /*** dot ***/
-/* The product of a row with so many weights. */
+/* Return the inner product of a row with weights. */
 static real dot(const real *weights, const row *x)
 {
     real sum = 0;
@@ -95,7 +96,8 @@ static real sparse_dot(const real *s, const column *columns, int32_t n, const re
 }
 
 /*** sparse_squared_distance ***/
-/* The elements that s does not store count with ||x||^2 less the part that it stores. */
+/* For the elements that s does not store, the distance is ||x||^2 less the part at stored
+   elements. */
 static real sparse_squared_distance(const real *s, const column *columns, int32_t n,
                                     const real *x, real norm)
 {
@@ -133,7 +135,7 @@ static real power(real base, int32_t exponent)
 }
 
 /*** kernel ***/
-/* The kernel value of a row, of which `norm` is known, with vector i of $id. */
+/* Return the kernel value of a row with vector i of $id; `norm` depends on the row alone. */
 static real ${id}_kernel(const row *x, real norm, int32_t i)
 {
     const real p = $product;
@@ -142,7 +144,7 @@ static real ${id}_kernel(const row *x, real norm, int32_t i)
 }
 
 /*** expansion ***/
-/* Support vectors $id: sum of coefficient times kernel value. */
+/* Support vectors $id: add the coefficients times the kernel values. */
 static void ${id}_add(const row *x, real *scores)
 {
     const real norm = $norm;
@@ -169,7 +171,7 @@ static void ${id}_add(const row *x, real *scores)
 }
 
 /*** fourier: dot ***/
-/* Cosines and sines of the products with the frequencies $id, times their weights. */
+/* Add the weighted cosines and sines of the products with the frequencies $id. */
 static void ${id}_add(const row *x, real *scores)
 {
     for (int32_t j = 0; j < $count; j++) {
@@ -183,7 +185,7 @@ static void ${id}_add(const row *x, real *scores)
 }
 
 /*** weighed ***/
-/* The term of a row whose features are weighed. */
+/* Add the term of a row whose features are multiplied by a diagonal metric's root. */
 static void ${id}_add(const row *x, real *scores)
 {
     const row moved = {${id}_row, 0, $features};
@@ -200,7 +202,7 @@ static void ${id}_turn(const row *x, real *out)
 }
 
 /*** turned ***/
-/* The term of a row that is multiplied with a matrix. */
+/* Add the term of a row that is multiplied by a metric's root. */
 static void ${id}_add(const row *x, real *scores)
 {
     const row moved = {${id}_row, 0, $features};
@@ -232,7 +234,7 @@ static void ${id}_features(const row *x, real *z)
 }
 
 /*** leverage ***/
-/* 1 / (1 + v), where v is the variance of a row in the features $id. */
+/* Return 1 / (1 + v), where v is the variance of a row in the features $id. */
 static void ${id}_add(const row *x, real *scores)
 {
     real variance = 0;
@@ -259,7 +261,7 @@ $rest
     }
 
 /*** local: squared_distance dot ***/
-/* The hyperplanes of the nearest prototypes, each with its share; the shares have length 1. */
+/* Add the scores of the nearest prototypes' hyperplanes, weighted by shares of norm 1. */
 static void ${id}_add(const row *x, real *scores)
 {
     int32_t found = 0;
@@ -303,7 +305,7 @@ $terms
         scores[k] = $shift + $scale * scores[k];
 
 /*** binary_vote ***/
-/* What a member of a vote gives class 1 less what it gives class 0. */
+/* Return the vote of a member for class 1 minus its vote for class 0. */
 static real vote_of(real score, real link)
 {
     if (link > 0)
@@ -312,7 +314,7 @@ static real vote_of(real score, real link)
 }
 
 /*** class_vote ***/
-/* What a member of a vote gives the classes, times its share, is added to the answer. */
+/* Add the votes of a member for the classes, times its share, to the answer. */
 static void vote(real *own, real share, real link, real *answer)
 {
     real total = 0, largest = own[0];
@@ -332,7 +334,8 @@ static void vote(real *own, real share, real link, real *answer)
 }
 
 /*** pair_vote ***/
-/* The votes of the pairs of classes; between equal ones the sums of the scores decide. */
+/* Count the votes of the pairs of classes. Between classes with equal votes, the sums of their
+   scores decide. */
 static void vote(const real *own, real *votes)
 {
     for (int32_t k = 0; k < $classes; k++)
@@ -360,7 +363,7 @@ static real within(real target, real least, real most)
     return target < least ? least : target > most ? most : target;
 }
 
-/* The score of a target, by its own and that of its twin on a logarithmic scale. */
+/* Combine the score of a target with that of its twin, which is on a logarithmic scale. */
 static real of_both(const real *both, real own, real other, real factor, real least, real most)
 {
     const real z = within(both[1], -$limit, $limit);
@@ -413,7 +416,7 @@ static void ${id}_clip(real *x)
 }
 
 /*** single ***/
-/* The model has learnt samples of float32. */
+/* Round to float32, the type of the samples that the model has learnt. */
 static void single(real *x, int32_t n)
 {
     for (int32_t j = 0; j < n; j++)

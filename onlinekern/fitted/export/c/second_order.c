@@ -1,7 +1,8 @@
 /* Linear models with a variance of each weight: CW, AROW, SCW. See scoring.c. */
 
 /*** variances ***/
-/* S x of an output, element by element of the row, the intercept last; and x'S x. */
+/* Compute S x of an output, in the order of the row's elements with the intercept last. Return
+   x'S x. */
 static real measure_output(int32_t k, const row *x, real square_of)
 {
     const real *own = variances + k * $length;
@@ -25,7 +26,7 @@ static void measure(const row *x)
 }
 
 /*** move ***/
-/* Move output k along its S x, and contract the variances in this direction. */
+/* Update output k along its S x, and reduce the variances in this direction. */
 static void move(int32_t k, const row *x)
 {
     const real *direction = directions + k * $length;
@@ -40,7 +41,7 @@ $companion
 }
 
 /*** direction_diagonal ***/
-/* S z of matrix m, and z'S z. */
+/* Compute S z of matrix m, and return z'S z. */
 static real direction_of(int32_t m, const row *phi)
 {
     real *direction = directions + m * $length;
@@ -63,7 +64,7 @@ static void contract(int32_t m, int32_t n, real contraction)
 }
 
 /*** direction_matrix ***/
-/* S z of matrix m, and z'S z. */
+/* Compute S z of matrix m, and return z'S z. */
 static real direction_of(int32_t m, const row *phi)
 {
     real *direction = directions + m * $length;
@@ -81,7 +82,7 @@ static real direction_of(int32_t m, const row *phi)
 static void contract(int32_t m, int32_t n, real contraction)
 {
     real *direction = directions + m * $length;
-    const real root = SQRT(contraction); /* so that S stays symmetric to the bit */
+    const real root = SQRT(contraction); /* keeps S symmetric to the bit */
     for (int32_t f = 0; f < n; f++)
         direction[f] *= root;
     for (int32_t f = 0; f < n; f++) {
@@ -106,8 +107,8 @@ static void measure(const row *phi)
     }
 }
 
-/* Move the outputs along their S z, and contract the matrices: one that they share once, by the
-   largest contraction. */
+/* Update the outputs along their S z, and reduce the matrices. A matrix that all outputs share
+   is reduced once, by the largest contraction. */
 static void move_along(const row *phi)
 {
     real largest_of_all = 0;
@@ -158,7 +159,7 @@ static real quantile(real importance)
 }
 
 /*** excess ***/
-/* phi^2 v - m^2 */
+/* Return phi^2 v - m^2. */
 static real excess(real m, real v, real phi)
 {
     const real bound = phi * SQRT(v);
@@ -211,7 +212,7 @@ static real alpha_of(real m, real v, real importance)
 }
 
 /*** bound_deviation ***/
-/* The margin at which a sample of variance v is left alone. */
+/* Return the margin from which on a sample of variance v causes no step. */
 static real bound(real v, real importance)
 {
     return quantile(importance) * SQRT(v);
@@ -224,7 +225,7 @@ static real contraction_of(real alpha, real v, real importance)
 }
 
 /*** bound_variance ***/
-/* The margin at which a sample of variance v is left alone. */
+/* Return the margin from which on a sample of variance v causes no step. */
 static real bound(real v, real importance)
 {
     return quantile(importance) * v;

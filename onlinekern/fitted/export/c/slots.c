@@ -1,20 +1,21 @@
-/* Support vectors that leave slots behind, which later ones take: removal and merging. An age is
-   the number of the support vector, from 1 on; that of a free slot is 0. See scoring.c. */
+/* Policies that free slots, which later support vectors use again: removal and merging. The age
+   of a support vector is its number among all that ever came, from 1 on; a free slot has age 0.
+   See scoring.c. */
 
 /*** slots ***/
-/* A slot for a new support vector: the one that was freed last, or the next. */
+/* Return a slot for a new support vector: the one freed last, or else the next unused one. */
 static int32_t take_slot(void)
 {
     int32_t slot = n_support;
     if (n_free > 0)
         slot = free_slots[--n_free];
     else if (slot == $slots)
-        slot = 0; /* of no model, but of bytes that were loaded */
+        slot = 0; /* only after damaged bytes were loaded */
     ages[slot] = ++n_added;
     return slot;
 }
 
-/* The support vector of a slot leaves. */
+/* Free the slot of a support vector. */
 static void drop(int32_t slot)
 {
     for (int32_t k = 0; k < $outputs; k++) {
@@ -26,7 +27,7 @@ $companion
 }
 
 /*** norm_of ***/
-/* The Euclidean norm of the coefficients of a slot, but for the scale. */
+/* Return the Euclidean norm of the coefficients of a slot, without the factor `scale`. */
 static real norm_of(int32_t slot)
 {
     real square_of = 0;
@@ -41,7 +42,7 @@ static real size_of(int32_t slot)
     return $size;
 }
 
-/* The slot of the smallest support vector, the oldest of equals. */
+/* Return the slot of the smallest support vector; of equal ones, the oldest. */
 static int32_t smallest_slot(void)
 {
     int32_t found = 0;
@@ -66,20 +67,21 @@ static void admit(const row *x, const row *phi)
 }
 
 /*** admit_merge ***/
-/* A number of the sign of the derivative of the error in h; L is log kappa. */
+/* Return a number with the sign of the derivative of the error in h, where L is log kappa. */
 static real uphill(real A, real C, real D, real L, real h)
 {
     const real k_m = EXP((1 - h) * (1 - h) * L), k_n = EXP(h * h * L);
     return h * k_n * (C * k_m + D * k_n) - (1 - h) * k_m * (A * k_m + C * k_n);
 }
 
-/* The best point h between two support vectors, for A <= D and C > 0: the Illinois variant of the
-   secant method; every fourth step is a bisection. */
+/* Find the best point h between two support vectors, for A <= D and C > 0. This is the Illinois
+   variant of the secant method, with a bisection in every fourth step. */
 static real merge_point(real A, real C, real D, real L)
 {
     real low = 0, high = (real)(0.5 - 1e-7), h = 0, f, f_low, f_high;
     int side = 0;
-    /* At 1/2 equal rows are stationary, whether that is the minimum or, far apart, a maximum. */
+    /* For equal rows, 1/2 is a stationary point: the minimum or, if they are far apart, a
+       maximum. */
     if (uphill(A, C, D, L, high) <= 0) {
         low = high;
         high = (real)0.5;
@@ -108,7 +110,7 @@ static real merge_point(real A, real C, real D, real L)
     return h;
 }
 
-/* The product of the coefficients of two slots, but for the scale. */
+/* Return the product of the coefficients of two slots, without the factor `scale`. */
 static real product_of(int32_t r, int32_t s)
 {
     real sum = 0;
@@ -117,15 +119,15 @@ static real product_of(int32_t r, int32_t s)
     return sum;
 }
 
-/* The log of the kernel value of the smallest support vector with another. */
+/* Return the log of the kernel value of the smallest support vector with another one. */
 static real log_kernel(int32_t slot)
 {
     const real value = features[slot];
     return LOG(value > $tiny ? (value < 1 ? value : 1) : $tiny);
 }
 
-/* The squared error of the best point between the smallest support vector and another, if it may
-   be a partner; -1 if not. */
+/* Return the squared error of merging the smallest support vector with another one at the best
+   point h. Return -1 if the two cannot be merged. */
 static real error_of(int32_t smallest, int32_t slot, real *h)
 {
     const real A = product_of(smallest, smallest), C = product_of(smallest, slot);
@@ -144,9 +146,9 @@ static real error_of(int32_t smallest, int32_t slot, real *h)
         + 2 * C * EXP(k_m + k_n) * EXPM1(2 * *h * (1 - *h) * L);
 }
 
-/* The partner with which merging the smallest support vector costs least, the oldest of equals; -1
-   without any. No error is below 0.49 A (1 - kappa)^2: most partners need no search, least of all
-   behind the nearest. */
+/* Return the partner for which merging the smallest support vector has the least error; of equal
+   ones, the oldest; -1 if there is none. The error is at least 0.49 A (1 - kappa)^2. This bound
+   excludes most partners without a search, most of all once the nearest one is known. */
 static int32_t partner_of(int32_t smallest, real *h)
 {
     const real A = product_of(smallest, smallest);
@@ -175,7 +177,7 @@ static int32_t partner_of(int32_t smallest, real *h)
     return found;
 }
 
-/* One above the bound, the smallest support vector is merged with another. */
+/* If the bound is exceeded, merge the smallest support vector with another one. */
 static void admit(const row *x, const row *phi)
 {
     row vanishing = {0, 0, $features};
@@ -209,7 +211,8 @@ static real product(const real *numbers, const row *phi)
     return dot(numbers, phi);
 }
 
-/* Kernel values with the support vectors, and what stands beside them: a map, 1 for the offset. */
+/* Compute the kernel values with the support vectors, followed by the features of the map and a
+   1 for the offset. */
 static void look(const row *x, row *phi)
 {
     kernel_row(x, features);
@@ -222,7 +225,7 @@ $beside
 }
 
 /*** admit_dual ***/
-/* The support vector of a slot becomes a part of the weights of the features. */
+/* Replace the support vector of a slot by its approximation in the weights of the features. */
 static void absorb(int32_t slot)
 {
     const row own = {support_vectors + slot * $features, 0, $features};

@@ -318,11 +318,9 @@ class Source:
         members = [f"    {declaration}\n" for declaration in self.scratch.values()]
         if self.fields:
             own = "".join(f"    {each.declaration(prefix)}\n" for each in self.fields)
-            found += (
-                f"/* What a model has learnt. */\ntypedef struct {{\n{own}}} {prefix}_state;\n\n"
-            )
+            found += f"/* What learning changes. */\ntypedef struct {{\n{own}}} {prefix}_state;\n\n"
             members.insert(0, f"    {prefix}_state state;\n")
         if not members:
             return ""
-        text = "/* A model. What calls overwrite stands behind its state. */\ntypedef struct {\n"
+        text = "/* A model: its state, then working memory. */\ntypedef struct {\n"
         return f"\n{found}{text}{''.join(members)}}} {prefix}_t;\n"

@@ -1,4 +1,5 @@
-/* Recursive least squares of the features of a row; its landmarks may grow. See scoring.c. */
+/* Recursive least squares of the features of a row; the number of landmarks may grow. See
+   scoring.c. */
 
 /*** squares_product: dot ***/
 static real product(const real *numbers, const row *phi)
@@ -7,7 +8,8 @@ static real product(const real *numbers, const row *phi)
 }
 
 /*** squares_look ***/
-/* The features of a row: its own elements and 1, where they are features, and those of the map. */
+/* Compute the features of a row: its own elements and a constant 1 (if the model has them),
+   followed by the features of the map. */
 static void look(const row *x, row *phi)
 {
 $linear
@@ -19,7 +21,7 @@ $mapped
 }
 
 /*** weighed_row ***/
-/* The row in the metric: its features are weighed. */
+/* Transform the row by a diagonal metric: multiply each feature by its root. */
 static void move_row(const row *x, row *moved)
 {
     for (int32_t j = 0; j < $features; j++)
@@ -30,7 +32,7 @@ static void move_row(const row *x, row *moved)
 }
 
 /*** turned_row: dot ***/
-/* The row in the metric: it is multiplied with a matrix. */
+/* Transform the row by a full metric: multiply it by the matrix root. */
 static void move_row(const row *x, row *moved)
 {
     for (int32_t j = 0; j < $features; j++)
@@ -59,8 +61,8 @@ static void landmark_features(const row *x, real *z)
 }
 
 /*** consider ***/
-/* Make a row a landmark if there is room, and the others cannot express it. Returns its part beyond
-   them, a feature, or 0. */
+/* Make a row a landmark if there is room and it is not in the span of the others. Return its new
+   feature, which is its part outside the span, or 0. */
 static real consider(const row *x, const real *z)
 {
     const int32_t n = n_landmarks;
@@ -84,7 +86,7 @@ static real consider(const row *x, const real *z)
         steepness += fresh[f] * fresh[f] * diagonal;
     }
     if (!(SQRT(steepness) <= $steepest)) {
-        /* It would turn rounding into a coordinate. */
+        /* A part this small is rounding error, and must not become a coordinate. */
         memset(fresh, 0, (size_t)(n + 1) * sizeof(*fresh));
         return 0;
     }
@@ -96,7 +98,7 @@ $norms
 }
 
 /*** enter ***/
-/* Take up a row of this weight, whose targets are further off by `coefficients`. */
+/* Update the inverse and the weights by a row of this weight, whose errors are `coefficients`. */
 static void enter(const row *phi, real weight)
 {
     const int32_t n = phi->n;
@@ -117,7 +119,7 @@ static void enter(const row *phi, real weight)
 }
 
 /*** margin_Joint ***/
-/* The score of the class over that of its strongest rival. */
+/* Return the score of the class minus that of its strongest rival. */
 static real margin_of(const real *scores, int32_t label)
 {
     int32_t rival = label == 0;
@@ -128,7 +130,8 @@ static real margin_of(const real *scores, int32_t label)
 }
 
 /*** margin_JointOneVsRest ***/
-/* The smallest margin of the class against the rest, for each class. */
+/* Return the smallest margin over the binary problems, each of which separates one class from
+   the rest. */
 static real margin_of(const real *scores, int32_t label)
 {
     real least = scores[label];
@@ -139,7 +142,8 @@ static real margin_of(const real *scores, int32_t label)
 }
 
 /*** larger_weights ***/
-/* What the weight of a sample is multiplied with, instead of forgetting those before it. */
+/* Return the factor by which the weights of later samples grow. This replaces forgetting:
+   earlier samples need not be changed. */
 static real weight_after(int64_t samples)
 {
     return POW($lambda, -(real)samples);
@@ -153,8 +157,9 @@ static real weight_after(int64_t samples)
 }
 
 /*** sums ***/
-/* Write the Cholesky factor of the sums into the rows of `inverse`, up to the diagonal, which grows
-   before by a number and a share. Returns whether there is one. */
+/* Write the Cholesky factor of the sums into the rows of `inverse`, up to the diagonal. Before,
+   add the number `more` to the diagonal and increase it by the share `extra`. Return 0 if the
+   matrix is not positive definite. */
 static int factorise(real more, real extra)
 {
     for (int32_t i = 0; i < $used; i++)
@@ -171,7 +176,7 @@ static int factorise(real more, real extra)
     return 1;
 }
 
-/* The inverse V of the factor, in its place; then V'V. */
+/* Invert the factor in its place, which gives V; then compute V'V. */
 static void invert_factor(void)
 {
     const int32_t n = $used;
@@ -196,7 +201,8 @@ static void invert_factor(void)
             inverse[i * $length + j] = inverse[j * $length + i];
 }
 
-/* Make the inverse and the weights anew from the sums, to which the prior is given back. */
+/* Compute inverse and weights anew from the sums, and restore the part of the prior that was
+   forgotten. */
 static void renew_inverse(void)
 {
     const real fade = 1 / weight_after(since);
@@ -227,8 +233,8 @@ static void choose_reg(void)
 }
 
 /*** choice ***/
-/* Minus twice the log of the density of the targets, each given those before, if `reg` were another
-   number. */
+/* Return minus twice the log of the predictive density of the targets, each given the earlier
+   ones, if the prior precision were `other`. */
 static real surprise_of(real other)
 {
     real determinant = -(real)$used * LOG(other), found;
@@ -253,8 +259,8 @@ static real surprise_of(real other)
     return found;
 }
 
-/* How many samples the choice is of that a block reaches, before which there are so many; 0 if there
-   is none. */
+/* Return the sample number of the choice that falls into the next block, or 0. `before` samples
+   came before this block. */
 static int64_t choice_of(int64_t before)
 {
     int64_t due = 64;
@@ -263,7 +269,7 @@ static int64_t choice_of(int64_t before)
     return due <= before + $block ? due : 0;
 }
 
-/* The `reg` of the best predictions so far; the inverse is overwritten. */
+/* Return the `reg` with the best predictions so far. This overwrites the inverse. */
 static real best_reg(void)
 {
     int32_t best = 0;
@@ -290,8 +296,9 @@ static void take_reg(real other)
     reg = other;
 }
 
-/* Take another `reg` after a block. First it is chosen at once; later by the samples before the block,
-   and the inverse is made anew with it in the next one. */
+/* Change `reg` after a block if a choice is due. The first choice takes effect at once. Later
+   choices use the samples before the block, and take effect with the renewal of the inverse in
+   the next one. */
 static void choose_reg(void)
 {
     if (coming > 0) {
@@ -308,7 +315,7 @@ $choose_later
 }
 
 /*** take_up ***/
-/* Take up a row, and add it to the sums; after each block of samples they may be due. */
+/* Learn a row, and add it to the sums; after each full block, renew what is due. */
 static void take_up_row(const row *phi, const real *goals, real importance)
 {
     const real weight = importance * weight_after(since + 1);

@@ -1,10 +1,10 @@
-/* A model as memory of the caller's, and its state as bytes. See scoring.c. */
+/* Models in memory of the caller, and states of models as bytes. See scoring.c. */
 
 /*** init_state ***/
 void ${prefix}_init(${prefix}_t *model)
 {
     memset(model, 0, sizeof(*model));
-    /* Where many numbers are 0, compilers make an assignment a long row of stores. */
+    /* memcpy: if many numbers are 0, compilers turn an assignment into many stores. */
     memcpy(&model->state, &exported_values, sizeof(model->state));
 }
 
@@ -15,7 +15,7 @@ void ${prefix}_init(${prefix}_t *model)
 }
 
 /*** shared_model ***/
-/* The model of the functions that take none. */
+/* Return the model shared by the functions without a model argument. */
 static ${prefix}_t *shared_model(void)
 {
     static ${prefix}_t model;
@@ -28,13 +28,13 @@ static ${prefix}_t *shared_model(void)
 }
 
 /*** state_bytes ***/
-#define STATE_MAGIC 0x53444b4fu /* OKDS */
+#define STATE_MAGIC 0x53444b4fu /* the bytes "OKDS" */
 #define STATE_VERSION $version
 #define STATE_HEAD 24u
 #define STATE_MODEL ${identity}u
 #define STATE_ROOM ${room}u
 #define STATE_FIXED ${fixed}
-/* What the numbers of a field may be: finite, any word, or whole numbers up to the largest one. */
+/* Allowed numbers of a field: finite ones, any word, or whole numbers up to a largest one. */
 #define FINITE (-1)
 #define ANY (-2)
 
@@ -48,7 +48,7 @@ static const state_field state_fields[] = {
 $fields
 };
 
-/* Numbers are little-endian, whatever the processor has. */
+/* Numbers are stored little-endian, whatever the byte order of the processor. */
 static void put_word(uint8_t *bytes, uint64_t word, int32_t size)
 {
     for (int32_t i = 0; i < size; i++)
@@ -63,7 +63,7 @@ static uint64_t take_word(const uint8_t *bytes, int32_t size)
     return word;
 }
 
-/* CRC-32 of zlib and Ethernet, by half bytes. */
+/* Compute the CRC-32 of zlib and Ethernet, four bits at a time. */
 static uint32_t checksum(const uint8_t *bytes, size_t size)
 {
     static const uint32_t halves[16] = {
@@ -79,7 +79,7 @@ static uint32_t checksum(const uint8_t *bytes, size_t size)
     return sum ^ 0xffffffffu;
 }
 
-/* Whether a field may hold a number of these bits. */
+/* Return whether a field may hold a number with these bits. */
 static int is_sound(uint64_t word, int32_t size, int64_t most)
 {
     if (most == FINITE)
@@ -87,7 +87,7 @@ static int is_sound(uint64_t word, int32_t size, int64_t most)
     return most == ANY || word <= (uint64_t)most;
 }
 
-/* Whether bytes are a state of this model; 0, or what is wrong. */
+/* Check that bytes are a state of this model. Return 0 or the code of the error. */
 static int wrong_with(const uint8_t *bytes, size_t size)
 {
     size_t at = STATE_HEAD, total;
@@ -109,7 +109,7 @@ static int wrong_with(const uint8_t *bytes, size_t size)
     return ${PREFIX}_OK;
 }
 
-/* The state as bytes, with the number of this saving. */
+/* Write the state as bytes, with the number of this save. */
 static int write_bytes(const ${prefix}_t *model, uint32_t number, uint8_t *bytes, size_t size)
 {
     size_t at = STATE_HEAD;
@@ -167,7 +167,8 @@ int ${prefix}_load(${prefix}_t *model, const uint8_t *bytes, size_t size)
     return ${PREFIX}_OK;
 }
 
-/* The slot that was written last; what is wrong with the first one if neither is whole. */
+/* Return which slot, 0 or 1, was saved last. If neither is valid, return the error of the first
+   one. */
 static int newest(const uint8_t *first, const uint8_t *second, size_t size)
 {
     const int one = wrong_with(first, size), other = wrong_with(second, size);

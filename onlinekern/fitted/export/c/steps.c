@@ -194,7 +194,7 @@ static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
 }
 
 /*** rule_InverseTime ***/
-/* In units of the scale, which is 1/t. */
+/* This is in units of the scale, which is 1/t. */
 static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
 {
     const real step = importance * loss_slope(f, y) / $regularisation;
@@ -274,7 +274,7 @@ static real loss_travel(real f, real y, real size)
     real total, x;
     if (margin > 15)
         return y * LOG1P(size * EXP(-margin));
-    /* The margin is x: Newton's method, from above. */
+    /* Find the margin x by Newton's method, starting from above. */
     total = margin + EXP(margin) + size;
     x = total <= 1 ? total : LOG(total);
     for (int32_t i = 0; i < 8; i++)
@@ -296,7 +296,8 @@ static real loss_travel(real f, real y, real size)
 }
 
 /*** travelled ***/
-/* A coefficient, and that of many small steps behind it, each `size` times its own slope. */
+/* Replace one large step by many small ones: `size` is the step size, and each uses its own
+   slope. */
 static real travelled(real f, real y, real q, real size, real coefficient)
 {
     if (q <= 0)

@@ -1,7 +1,7 @@
 /* Rows of tables in generated files. See scoring.c. */
 
 /*** place_of ***/
-/* The place of a text, of some in ascending order of their bytes; -1 if it is not among them. */
+/* Return the place of a text in a list that is sorted by bytes, or -1 if it is not there. */
 static int32_t place_of(const char *text, const char *const *texts, const int32_t *places,
                         int32_t n)
 {
@@ -20,7 +20,7 @@ static int32_t place_of(const char *text, const char *const *texts, const int32_
 }
 
 /*** hash_of ***/
-/* MurmurHash3, 32 bits, of a text; the value without its sign (Appleby). */
+/* Return the hash of a text: MurmurHash3 of 32 bits (Appleby), without its sign. */
 static uint32_t turned(uint32_t k, int by)
 {
     return (k << by) | (k >> (32 - by));
@@ -67,14 +67,15 @@ static void on_circle(double turns, real *x)
 }
 
 /*** weekday ***/
-/* 0 on Mondays ... 6 on Sundays. */
+/* Return the day of the week: 0 on Mondays ... 6 on Sundays. */
 static double weekday(double seconds)
 {
     return fmod(fmod(floor(seconds / 86400) + 3, 7) + 7, 7);
 }
 
 /*** from_march ***/
-/* The day of a year that begins in March, from 0: leap days are then the last ones. */
+/* Return the day of a year that begins on 1 March, counted from 0. A leap day is then the last
+   one. */
 static double from_march(double seconds)
 {
     const double day = floor(seconds / 86400) + 719468, era = floor(day / 146097);
@@ -85,7 +86,7 @@ static double from_march(double seconds)
 }
 
 /*** day_of_month: from_march ***/
-/* 1 ... 31 */
+/* Return the day of the month, 1 ... 31. */
 static double day_of_month(double seconds)
 {
     const double day = from_march(seconds), month = floor((5 * day + 2) / 153);
@@ -93,7 +94,7 @@ static double day_of_month(double seconds)
 }
 
 /*** day_of_year: from_march ***/
-/* 1 ... 366, as in a leap year. */
+/* Return the day of the year, 1 ... 366, counted as in a leap year. */
 static double day_of_year(double seconds)
 {
     const double day = from_march(seconds);
@@ -185,7 +186,7 @@ int ${prefix}_predict_row(const ${prefix}_value *values, ${prefix}_real *target)
 }
 
 /*** coded_row ***/
-/* The row that trees get: the numbers of categories, and NaN where a number was missing. */
+/* Make the row that the trees take: numbers of categories, and NaN for missing numbers. */
 static void code_row(const row *x, row *out)
 {
     for (int32_t j = 0; j < $length; j++) {

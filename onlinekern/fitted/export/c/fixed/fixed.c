@@ -1,8 +1,8 @@
-/* Functions and forms of files that compute in fixed point: `terms.py` says what the numbers mean.
-   A shift to the right of a negative number must keep its sign, as every compiler of today has it. */
+/* Functions and templates of files that compute in fixed point; `terms.py` defines the numbers.
+   Shifting a negative number to the right must keep its sign, as all current compilers do. */
 
 /*** fixed_clip ***/
-/* Hold a row within what the scaler passes on. */
+/* Clip a row to the limits of the scaler. */
 static const int16_t *clip(const int16_t *x)
 {
     for (int32_t j = 0; j < $features; j++)
@@ -23,8 +23,8 @@ static void ${id}_add(const int16_t *x, int64_t *scores)
 }
 
 /*** half_power ***/
-/* 2^(-t / 2^18) in units of 2^-30, of t < 32 * 2^18: a table of the fraction, and straight lines in
-   between. */
+/* Return 2^(-t / 2^18) in units of 2^-30, for t < 32 * 2^18. A table has the fraction; values
+   between its entries are interpolated. */
 static uint32_t half_power(uint32_t t)
 {
     const uint32_t *entry = halves + ((t >> 10) & 255);
@@ -32,7 +32,8 @@ static uint32_t half_power(uint32_t t)
 }
 
 /*** table_exp ***/
-/* exp(x) as float, by the bits of 2^-(t / 2^18), to 5e-6 of it. Above 88 it stays that of 88. */
+/* Return exp(x) as a float with a relative error of 5e-6. It uses the bits of 2^-(t / 2^18). For
+   x above 88, it returns exp(88). */
 static float table_exp(float x)
 {
     uint32_t bits;
@@ -51,7 +52,7 @@ static float table_exp(float x)
 }
 
 /*** fixed_kernel: half_power ***/
-/* The kernel value of a row with vector i, in units of 2^-30. */
+/* Return the kernel value of a row with vector i, in units of 2^-30. */
 static uint32_t ${id}_kernel(const int16_t *x, int32_t i)
 {
     const int16_t *s = ${id}_vectors + i * $features;
@@ -64,7 +65,7 @@ static uint32_t ${id}_kernel(const int16_t *x, int32_t i)
 }
 
 /*** fixed_row ***/
-/* The row in the steps of the vectors. */
+/* Convert the row to the step size of the vectors. */
 static const int16_t *${id}_scaled(const int16_t *x)
 {
     for (int32_t j = 0; j < $features; j++)
@@ -73,7 +74,7 @@ static const int16_t *${id}_scaled(const int16_t *x)
 }
 
 /*** fixed_expansion ***/
-/* Support vectors $id: sum of coefficient times kernel value. */
+/* Support vectors $id: add the coefficients times the kernel values. */
 static void ${id}_add(const int16_t *x, int64_t *scores)
 {
     int64_t sums[$outputs] = {0};
@@ -88,7 +89,7 @@ static void ${id}_add(const int16_t *x, int64_t *scores)
 }
 
 /*** sine ***/
-/* The sine of an angle in units of 2^-32 turns, in units of 2^-15. */
+/* Return the sine of an angle in units of 2^-15; the angle is in units of 2^-32 turns. */
 static int32_t sine(uint32_t angle)
 {
     const uint32_t within = angle & 0x3fffffff;
@@ -100,8 +101,8 @@ static int32_t sine(uint32_t angle)
 }
 
 /*** fixed_fourier: sine ***/
-/* Cosines and sines of the products with the frequencies $id, times their weights. Angles in turns
-   overflow as they should. */
+/* Add the weighted cosines and sines of the products with the frequencies $id. The angles are in
+   turns; their overflow is intended. */
 static void ${id}_add(const int16_t *x, int64_t *scores)
 {
     int64_t sums[$outputs] = {0};
@@ -121,7 +122,7 @@ static void ${id}_add(const int16_t *x, int64_t *scores)
 }
 
 /*** fixed_bends ***/
-/* A row with features of heavy tails bent: a logarithm that is linear between powers of two. */
+/* Compress the features of heavy tails by a logarithm that is linear between powers of two. */
 static const int16_t *${id}_bend(const int16_t *x)
 {
     int16_t *z = ${id}_bent_row;
@@ -140,7 +141,7 @@ $missing        const int64_t u = ${id}_slopes[k] * x[j] + ${id}_distances[k];
 }
 
 /*** fixed_groups ***/
-/* A row with the orders of one-hot columns in the place of the first of each group. */
+/* Put the orders of one-hot columns in the place of the first columns of each group. */
 static const int16_t *${id}_orders(const int16_t *x)
 {
     int16_t *z = ${id}_row;
@@ -159,8 +160,8 @@ static const int16_t *${id}_orders(const int16_t *x)
 }
 
 /*** fixed_gaps ***/
-/* A row with guesses in the place of missing values. Behind it are two sums over these, and at the
-   end two columns of each feature that has gaps. */
+/* Put guesses in the place of missing values. Then append two sums over the missing values and,
+   at the end, two columns for each feature that has gaps. */
 static const int16_t *${id}_filled(const int16_t *x)
 {
     int16_t *z = ${id}_z;
@@ -186,7 +187,7 @@ static const int16_t *${id}_filled(const int16_t *x)
     }
     z[$features] = (int16_t)first;
     z[$features + 1] = (int16_t)second;
-    /* Guesses come from what is there, not from guesses. */
+    /* Only now, so that guesses are computed from given values and not from other guesses. */
     for (int32_t k = 0; k < $gaps; k++) {
         int16_t *side = z + $sides + 2 * k;
         const int is_missing = x[${id}_sources[k]] == INT16_MIN;
@@ -198,7 +199,7 @@ static const int16_t *${id}_filled(const int16_t *x)
 }
 
 /*** fixed_products ***/
-/* A row, and behind it its products with the directions of the trees. */
+/* Append the products of a row with the directions of the trees. */
 static const int16_t *${id}_products(const int16_t *x)
 {
 $begin
@@ -214,7 +215,7 @@ $begin
 }
 
 /*** fixed_trees ***/
-/* The weights of the leaf of each tree; scoring.c says how the nodes follow each other. */
+/* Add the weights of the row's leaf in each tree; scoring.c describes the order of the nodes. */
 static void ${id}_add(const int16_t *x, int64_t *scores)
 {
     const ${id}_node *tree = ${id}_nodes;
@@ -288,9 +289,9 @@ int ${prefix}_predict(const int16_t *x, int32_t *target)
 }
 
 /*** fixed_declare_predict_target ***/
-/* The prediction. */
+/* Write the prediction. */
 int ${prefix}_predict(const int16_t *x, int32_t *target);
 
 /*** fixed_declare_predict_class ***/
-/* The class number. */
+/* Return the class number. */
 int32_t ${prefix}_predict(const int16_t *x);

@@ -1,9 +1,9 @@
 /* $title
-   Constants: $flash bytes of flash; a model: $ram bytes of RAM. Numbers are fixed point: nothing
-   computes with floating ones.
+   Constants: $flash bytes of flash; a model: $ram bytes of RAM. Numbers are fixed point: there
+   is no floating-point arithmetic.
 
-   A row has the features as int16_t. With bits and zero of feature j, the number q stands for the
-   value (q + ${prefix}_zeros[j]) / 2^${prefix}_bits[j]; ${prefix}_feature makes it. A score n
+   A row holds the features as int16_t. The number q of feature j stands for the value
+   (q + ${prefix}_zeros[j]) / 2^${prefix}_bits[j]; ${prefix}_feature computes q. A score n
    stands for n / 2^${PREFIX}_SCORE_BITS.$threads */
 #ifndef ${PREFIX}_H
 #define ${PREFIX}_H
@@ -26,8 +26,9 @@ $labels$structures
 extern const int8_t ${prefix}_bits[$features];
 extern const int32_t ${prefix}_zeros[$features];
 
-/* Feature j of a value in units of 2^-bits: 0 bits for whole numbers, as a converter gives them.
-   Values beyond the rows that the model was exported with become the nearest feature. */
+/* Return the number of feature j for a value in units of 2^-bits. For whole numbers, as an A/D
+   converter returns them, bits is 0. Values outside the range of the rows given at export become
+   the nearest number. */
 int16_t ${prefix}_feature(int32_t j, int32_t value, int32_t bits);
 
 /* $meaning */
