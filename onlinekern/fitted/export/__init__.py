@@ -1,1 +1,1 @@
-"""Export of fitted models: what they compute as plain arrays, and code generated from it."""
+"""Export of fitted models: a description of their computation as plain arrays, and code from it."""

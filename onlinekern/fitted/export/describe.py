@@ -1,4 +1,4 @@
-"""Description of what a fitted estimator computes."""
+"""Description of the computation of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def describe(estimator: Any) -> parts.Scoring:
     NotFittedError
         If the estimator, or a step of the pipeline, has not learnt anything.
     TypeError
-        If a part has no description: a Python function as kernel, or a part or a step of another
-        package. The message names it.
+        If a part cannot be described, such as a Python function as kernel, or a part or step of
+        another package. The message names it.
     """
     if isinstance(estimator, Pipeline):
         return of_pipeline(estimator)
@@ -68,7 +68,7 @@ def of_learner(learner: Any) -> parts.Scoring:
         if isinstance(model, Race):
             steps, body = of_race(model)
         else:
-            # What is added to the scores of a detector.
+            # The offset of a detector.
             shift = -float(learner.offset_) if hasattr(learner, "_recent") else 0.0
             steps, body = rounding(model.dtype), of_model(model, shift)
             if isinstance(model.head, OneVsOne):
@@ -93,7 +93,7 @@ def labels_of(learner: Any) -> Array | None:
 
 
 def head_of(learner: Any, n_outputs: int) -> str:
-    """Return how a prediction follows from the scores."""
+    """Return the kind of prediction, which says how it follows from the scores."""
     if hasattr(learner, "_recent"):
         return "outlier"
     if is_regressor(learner):
@@ -102,12 +102,12 @@ def head_of(learner: Any, n_outputs: int) -> str:
 
 
 def rounding(dtype: Any) -> tuple[parts.Step, ...]:
-    """Return the step in front of a model whose samples have this dtype."""
+    """Return the rounding step before a model that has learnt samples of this dtype."""
     return (parts.Single(),) if np.dtype(dtype) == np.float32 else ()
 
 
 def of_model(model: Any, shift: float = 0.0) -> parts.Sum:
-    """Return the sum that a model computes; its targets may be standardised."""
+    """Return the sum that a model computes, in the units of unstandardised targets."""
     terms = formula_of(model.space, "space")(model.space)
     if model.head.target_forgetting == 0:
         return parts.Sum(model.head.n_outputs, terms, shift=shift)
@@ -115,9 +115,9 @@ def of_model(model: Any, shift: float = 0.0) -> parts.Sum:
 
 
 def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
-    """Return the steps and the vote of a race; most experts learn scaled rows in float32."""
+    """Return steps and vote of a race. Most experts score scaled rows in float32."""
     steps = parts.standardisation(race.moments, race.limit, True), parts.Single()
-    # Those that score the rows as they come are first: others may then scale them in place.
+    # Members that score unscaled rows come first, so that rows can then be scaled in place.
     awake = sorted(np.flatnonzero(race.voting), key=lambda k: not race.raw[k])
     factors, links = race.vote.factors(race.voting), race.vote.links
     members = tuple(
@@ -134,7 +134,7 @@ def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
 
 
 def of_twin(twin: Any) -> parts.Twin | None:
-    """Return how a target and its twin make one score."""
+    """Return how the scores of a target and its twin are combined."""
     if twin is None:
         return None
     own, other, factor = twin.formula()
@@ -143,7 +143,7 @@ def of_twin(twin: Any) -> parts.Twin | None:
 
 
 def ends_of(vote: Any) -> tuple[float, float]:
-    """Return the bounds of what a vote says of a target."""
+    """Return the bounds of the predictions of a vote on targets."""
     seen = vote.get_state()["range"]
     if len(seen) == 0:
         return -np.inf, np.inf
@@ -153,7 +153,7 @@ def ends_of(vote: Any) -> tuple[float, float]:
 
 
 def of_pipeline(pipeline: Any) -> parts.Scoring:
-    """Describe a pipeline by its steps and the learner behind them."""
+    """Describe a pipeline by its steps and its learner."""
     check_is_fitted(pipeline)
     *transformers, (_, learner) = pipeline.steps
     last = describe(learner)
@@ -179,7 +179,7 @@ def of_pipeline(pipeline: Any) -> parts.Scoring:
 
 
 def of_cells(name: str, transformer: Any, last: parts.Scoring) -> parts.Scoring:
-    """Describe a linear learner of the cells of trees: its weights are those of their leaves."""
+    """Describe a linear learner behind cells of trees: its weights become those of the leaves."""
     partition, body = transformer._partition, last.body
     if not isinstance(body, parts.Sum) or not all(
         isinstance(term, Linear | Constant) for term in body.terms
@@ -223,7 +223,7 @@ def of_transformer(name: str, transformer: Any) -> list[parts.Step]:
 
 
 def in_metric(root: Array) -> parts.Step:
-    """Return the step that moves rows into a metric M, by M^(1/2) or its diagonal."""
+    """Return the step that multiplies rows by M^(1/2), or by its diagonal."""
     if root.ndim == 2:
         return parts.Turned(root)
     return parts.Standardisation(None, 1 / root, np.inf)

@@ -1,4 +1,4 @@
-"""States of models that learn in C, read into estimators and written from them."""
+"""Saved states of models that learn in C: reading them into estimators, and writing them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 MAGIC = b"OKDS"
-# Magic, version, bytes of a number, whether landmarks are constants, the model, room, number of the
-# saving, bytes of all.
+# Magic number, version, bytes of a number, whether landmarks are constants, identity of the model,
+# room, number of the save, total bytes.
 FORM = struct.Struct("<4sHBBIIII")
 
 
 class Form(NamedTuple):
-    """What bytes say of the C that they belong to."""
+    """Facts about the C program to which a state belongs."""
 
     dtype: np.dtype[Any]
     fixed: bool
@@ -54,26 +54,26 @@ def write_device_state(
 ) -> bytes:
     """Return the state of a fitted model as the bytes that its C loads.
 
-    ``model_load`` of the C that `export_c` has written takes them, if that was exported with the
-    same `dtype` and `capacity`, of this model or of one that differs in what it has learnt only. So
-    devices go on from a model that was merged of all of them: see docs/export.md.
+    ``model_load`` of the exported C accepts these bytes. The C must have been exported with the
+    same `dtype` and `capacity`, from this model or from one that differs only in what it has
+    learnt. This way, devices can continue from the merged model of all of them: see docs/export.md.
 
     Parameters
     ----------
     estimator : estimator
         A fitted learner or pipeline that learns in C.
     dtype : {'float64', 'float32'}, default='float64'
-        Of the numbers in C.
+        Number type of the C.
     capacity : int >= 1, default=None
-        The room for support vectors that the C was exported with.
+        The `capacity` with which the C was exported.
     number : int, default=0
-        Number of the saving: of two slots, ``model_load_newest`` takes the one with the later
-        number.
+        Number of the save. If there are two slots, ``model_load_newest`` loads the one with the
+        later number.
 
     like : bytes-like, default=None
-        A state that a device has saved: `dtype` and `capacity` are those of its C, and so is
-        whether landmarks of least squares grow there. Without it they do unless all landmarks of
-        `estimator` are there, as in what `export_c` would write now.
+        A state that a device has saved. `dtype` and `capacity` are then taken from it, and also
+        whether landmarks of least squares can grow on the device. Without `like`, the landmarks
+        can grow unless `estimator` already has all of them, as in the C that `export_c` writes.
 
     Returns
     -------
@@ -83,12 +83,12 @@ def write_device_state(
     Raises
     ------
     NotFittedError
-        If nothing has been learnt.
+        If `estimator` has not been fitted.
     TypeError
         If the model cannot learn in C; the message says why.
     ValueError
-        If an argument is invalid, there are more support vectors than `capacity`, a number of the
-        model does not fit `dtype`, or `like` is of another model.
+        If an argument is invalid, if there are more support vectors than `capacity`, if a number of
+        the model does not fit `dtype`, or if `like` belongs to another model.
 
     See Also
     --------
@@ -130,32 +130,32 @@ def write_device_state(
 
 
 def read_device_state(estimator: Any, data: bytes) -> Any:
-    """Return a fitted model that goes on where a model in C was saved.
+    """Return a fitted model that continues from the state of a model in C.
 
     Parameters
     ----------
     estimator : estimator
-        The model that the C was exported from, or one that differs from it in what it has learnt
-        only. It stays as it is.
+        The model from which the C was exported, or one that differs from it only in what it has
+        learnt. It is not changed.
     data : bytes-like
-        What ``model_save`` of the C has given.
+        The bytes that ``model_save`` of the C has written.
 
     Returns
     -------
     estimator
-        A new model: it has the parameters and counters of `estimator`, and has learnt what the
-        device had. What devices do not keep is that of `estimator`: the mistakes and losses counted
-        so far, the last scores, and the samples from which forests and metrics are renewed. `merge`
-        takes such models.
+        A new model with the parameters and counters of `estimator` and the learnt state of the
+        device. Devices do not store everything. The counts of mistakes and losses, the last scores
+        and the samples for renewing forests and metrics are those of `estimator`. `merge` accepts
+        such models.
 
     Raises
     ------
     NotFittedError
-        If `estimator` has learnt nothing.
+        If `estimator` has not been fitted.
     TypeError
         If `estimator` cannot learn in C, or `data` are no bytes.
     ValueError
-        If the bytes are damaged, of another version of the format, or of another model.
+        If the bytes are damaged, or belong to another version of the format or to another model.
 
     See Also
     --------
@@ -182,14 +182,14 @@ def read_device_state(estimator: Any, data: bytes) -> Any:
         real = values.dtype.kind == "f"
         fields[field.name] = values.astype(np.float64 if real else values.dtype.newbyteorder("="))
         at += values.nbytes
-    # With more threads of BLAS the bits of a model would depend on their number.
+    # BLAS runs on one thread: the bits of a model would otherwise depend on the number of threads.
     with ONE_THREAD():
         more = int(fields["seen"][0]) - learning.seen
         return taught(estimator, Taught(fields, more, source.dtype))
 
 
 def bytes_of(name: str, data: Any) -> bytes:
-    """Return bytes; TypeError, which names the argument, for something else."""
+    """Return the argument as bytes; raise TypeError, which names it, for something else."""
     try:
         return bytes(memoryview(data))
     except TypeError:
@@ -197,7 +197,7 @@ def bytes_of(name: str, data: Any) -> bytes:
 
 
 def checked_head(content: bytes, name: str) -> Form:
-    """Return what a state says of its C; ValueError for bytes of no state."""
+    """Return the facts in the head of a state; raise ValueError if the bytes are no state."""
     if len(content) < HEAD + 4 or content[:4] != MAGIC:
         raise ValueError(f"{name} are no state of a model in C: they must begin with OKDS")
     _, version, itemsize, fixed, model, room, _, size = FORM.unpack_from(content)
@@ -213,7 +213,7 @@ def checked_head(content: bytes, name: str) -> Form:
 
 
 def source_like(estimator: Any, form: Form, name: str) -> tuple[Source, Learning]:
-    """Return the C of a model in the form of a state; ValueError if that is another model's."""
+    """Return the C of a model in the form of a state; ValueError if it belongs to another model."""
     scoring = describe(estimator)
     learning = learning_of(estimator, scoring.name, True, None)
     assert learning is not None
@@ -221,7 +221,7 @@ def source_like(estimator: Any, form: Form, name: str) -> tuple[Source, Learning
     if isinstance(state, KernelState) and state.unbounded:
         capacity = max(1, form.room, len(state.vectors))
     if isinstance(state, JointState) and isinstance(state.map, Landmarks) and not form.fixed:
-        # They grow in the C, though all may be there by now.
+        # Landmarks can grow in this C, even if all of them exist by now.
         grows = replace(state.map, fixed=False)
         learning = replace(learning, state=replace(state, map=grows))
     source = written(scoring, form.dtype, "model", learning, capacity)[0]
@@ -234,7 +234,7 @@ def source_like(estimator: Any, form: Form, name: str) -> tuple[Source, Learning
 
 
 def check_values(name: str, values: Array, most: int) -> None:
-    """Raise ValueError unless a field holds what it may."""
+    """Raise ValueError unless the numbers of a field are in its range."""
     if most == FINITE and not np.isfinite(values).all():
         raise ValueError(f"data have numbers in {name!r} that are not finite")
     if most not in (FINITE, ANY) and not ((values >= 0) & (values <= most)).all():
@@ -242,10 +242,10 @@ def check_values(name: str, values: Array, most: int) -> None:
 
 
 def taught(estimator: Any, found: Taught) -> Any:
-    """Return a copy of an estimator that has learnt what was found."""
+    """Return a copy of an estimator with the learnt state of a device."""
     own = learner_of(estimator)
     with lock_of(own):
-        # What is learnt anew need not be copied.
+        # The learnt state is replaced, so it need not be copied.
         twin = deepcopy(estimator, {id(own._model): own._model})
         model = opened(own._model)
     learner = twin
@@ -262,21 +262,21 @@ def taught(estimator: Any, found: Taught) -> Any:
         recent.quantile = found.number("offset")
         learner._recent = recent
     if "support_" in vars(learner):
-        # Numbers of training points mean nothing on a device.
+        # The number of training points is unknown on a device.
         learner.support_ = np.arange(learner._model.space.support.n_rows)
     complete(learner)
     return twin
 
 
 def model_of(model: State, found: Taught) -> State:
-    """Return the state of a model, with what was found."""
+    """Return the state of a model, updated by the fields of a device."""
     if hasattr(model, "blank"):
         return without_rival(model).changed(model=model_of(model.model, found))
     space = model.arguments.space
     rule = space.kind_.taught
     assert rule is not None, f"{space.kind_.name} learns in C, but has no way back"
     if "generator" in found:
-        # In place: policies draw from the same generator.
+        # The generator is changed in place, because policies share it.
         model.arguments.rng.state = tuple(int(word) for word in found.fields["generator"])
     learnt: dict[str, Any] = {"seen": found.count("seen")}
     if "lead" in found:
@@ -288,9 +288,9 @@ def model_of(model: State, found: Taught) -> State:
 
 
 def race_of(race: State, found: Taught) -> State:
-    """Return the state of a race, with what was found of its experts and of their vote."""
+    """Return the state of a race, updated by the fields of its experts and of their vote."""
     if hasattr(race, "race"):
-        # A rival has not learnt what the device has.
+        # A rival has not learnt the samples of the device.
         return without_rival(race).changed(race=race_of(race.race, found))
     own, experts, began = race.arguments, [], race.progress.began
     for k, expert in enumerate(own.experts):
@@ -327,7 +327,7 @@ def race_of(race: State, found: Taught) -> State:
 
 
 def moments_of(moments: State, found: Taught) -> State:
-    """Return the running moments of a scaler."""
+    """Return the running moments of a scaler, updated by the fields of a device."""
     state = moments.state
     weight, *rest = found.fields["moments"].tolist()
     d = moments.d

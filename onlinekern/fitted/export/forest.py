@@ -1,4 +1,4 @@
-"""Terms of a kernel forest: its trees, with one weight an output in each leaf."""
+"""Terms of a kernel forest: its trees, with a weight for each output in each leaf."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Bends, Constant, Gaps, Groups, Tables, Terms, Trees
 from onlinekern.fitted.state import State, closed
 
-# Depth of the nodes that are cells beside the leaves: a constant of `core.partitions.trees`.
+# Depth of the nodes that are cells besides the leaves, as in `core.partitions.trees`.
 UPPER_LEVEL = 4
 UPPER_CELLS = 2**UPPER_LEVEL
 
 
 class Nodes:
-    """The nodes of all trees, one tree after another from `first` on, as in `Forest.arrays`.
+    """The nodes of all trees, tree by tree; tree t begins at ``first[t]``, as in `Forest.arrays`.
 
-    `below` is the left child of an inner node, beside which is the right one; a leaf is its own.
+    `below` is the left child of an inner node; the right child follows it. For a leaf it is the
+    leaf.
     """
 
     def __init__(self, left: Array, first: Array) -> None:
@@ -37,7 +38,7 @@ class Nodes:
 
     @cached_property
     def levels(self) -> list[tuple[Array, Array]]:
-        """The inner nodes of all trees at each depth, and the lower of the two below each."""
+        """The inner nodes at each depth of all trees, with their left children."""
         found, nodes = [], self.first[:-1]
         while len(nodes):
             parents = nodes[self.inner[nodes]]
@@ -48,7 +49,7 @@ class Nodes:
 
     @cached_property
     def sizes(self) -> Array:
-        """The inner nodes of each node's subtree."""
+        """The number of inner nodes in each node's subtree."""
         sizes = self.inner.astype(np.int64)
         for parents, lower in reversed(self.levels):
             sizes[parents] += sizes[lower] + sizes[lower + 1]
@@ -56,7 +57,7 @@ class Nodes:
 
     @cached_property
     def places(self) -> Array:
-        """A number that orders nodes from left to right, parents before their children."""
+        """A number that orders nodes from left to right, with parents before their children."""
         places = np.empty_like(self.below)
         places[self.first[:-1]] = self.first[:-1]
         for parents, lower in self.levels:
@@ -71,7 +72,7 @@ class Nodes:
         return found[np.argsort(self.places[found])]
 
     def upper_of_each(self) -> Array:
-        """Return for each node the one above it, or itself, that is a cell beside the leaves."""
+        """Return for each node its ancestor at the upper level, or itself if not below it."""
         upper = np.arange(len(self))
         for parents, lower in self.levels[UPPER_LEVEL:]:
             upper[lower] = upper[lower + 1] = upper[parents]
@@ -92,7 +93,7 @@ class Nodes:
 
 
 def terms_of_forest(space: Any) -> Terms:
-    """Return the trees, whose leaves hold what all experts say, and the mean of the targets."""
+    """Return the trees, with the experts' combined scores in the leaves, and the mean target."""
     state = space.get_state()
     _, levels, n_trees, *_ = space.settings
     nodes = Nodes(state["left"], state["first"])
@@ -111,9 +112,9 @@ def terms_of_forest(space: Any) -> Terms:
 def trees_of(
     scale: Mapping[str, Any], cuts: Array, features: Array, nodes: Nodes, weights: Floats
 ) -> Trees | Constant:
-    """Return trees whose nodes have these weights (n_nodes, n_outputs), of which leaves count.
+    """Return trees with these node weights (n_nodes, n_outputs); only those of leaves are used.
 
-    `scale` has the fields that make a scale (`fields_of_scale`), cuts and features those of nodes.
+    `scale` has the fields of a scale (`fields_of_scale`); `cuts` and `features` belong to nodes.
     """
     if not nodes.inner.any():
         return Constant(weights.sum(axis=0))
@@ -139,12 +140,12 @@ def trees_of(
 
 
 def part_of(kind: Any, name: str, scale: Mapping[str, Any]) -> Any:
-    """Return a part of the scale, whose fields have names that begin with that of the part."""
+    """Return a part of the scale. The names of its fields begin with the name of the part."""
     return kind(*[scale[f"{name}_{field.name}"] for field in fields(kind)])
 
 
 def terms_of_cells(partition: Any, weights: Floats) -> Terms:
-    """Return the trees of a partition, to whose columns a model gives weights (n_outputs, n)."""
+    """Return the trees of a partition, given a model's weights (n_outputs, n) for its columns."""
     value = float(partition.dtype.type(1 / np.sqrt(sum(partition.settings[1]))))
     found = []
     for forest, start in zip(partition.forests, partition.reserved(), strict=False):
@@ -158,7 +159,7 @@ def terms_of_cells(partition: Any, weights: Floats) -> Terms:
 
 
 def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
-    """Return the trees with all that experts have learnt of their cells."""
+    """Return the trees with the weights and variances of all experts in their cells."""
     own, state = space.arguments, space.state
     nodes = Nodes(state.left, state.first)
     trees = trees_of(vars(state), state.cuts, state.features, nodes, records_of(state, 0))
@@ -186,9 +187,9 @@ def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
 
 
 def taught_forest(space: State, found: Taught) -> State:
-    """Return the forest with what experts of a device have learnt of its cells.
+    """Return the forest with the cells that its experts have learnt on a device.
 
-    It has kept no samples: the next trees grow from those that came before.
+    The device has kept no samples, so the next trees grow from the samples before the export.
     """
     state, own = space.state, space.arguments
     nodes = Nodes(state.left, state.first)
@@ -217,14 +218,14 @@ def taught_forest(space: State, found: Taught) -> State:
 
 
 def records_of(state: State, begin: int) -> Array:
-    """Return what each node holds for the experts from `begin` on: weights, then variances."""
+    """Return each node's record for the experts from `begin` on: weights, then variances."""
     values, variances = state.values[:, begin:], state.variances[:, begin:]
     parts = values.reshape(len(values), -1), variances
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 
 def seen_both(levels: Any, n_experts: int) -> Array:
-    """Return which experts see the upper cells beside the leaves."""
+    """Return which experts see the upper cells besides the leaves."""
     return np.repeat(levels, n_experts // len(levels))
 
 
@@ -235,10 +236,10 @@ def cells_seen(levels: Any, n_trees: int, n_seen: Any, n_experts: int) -> Floats
 
 
 def folded(cells: Floats, nodes: Nodes, factors: Floats, both: Array) -> Floats:
-    """Return the weights (n_nodes, n_outputs) of a row that ends in a node, of all experts.
+    """Return weights (n_nodes, n_outputs): the experts' scores of rows that end in each node.
 
-    `factors` has that of each expert's cells, `both` which see the upper ones. A node that is its
-    own upper cell counts once.
+    `factors` are the weights of the experts' cells; `both` says which experts see the upper cells.
+    A node that is its own upper cell counts once.
     """
     own = np.einsum("neo,e->no", cells, factors)
     upper = nodes.upper_of_each()

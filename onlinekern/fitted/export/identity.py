@@ -1,4 +1,4 @@
-"""The number by which a state knows its model: a checksum of what learning does not change."""
+"""Identity number of a model: a checksum of everything that learning does not change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export import states
 
-# What learning in C changes, or what follows from that.
+# Fields that learning in C changes, or that follow from such fields.
 LEARNT: dict[str, set[str]] = {
     "Learning": {"seen", "lead", "generator"},
     "Numbers": {"values", "companions", "scale", "total", "steps"},
@@ -36,8 +36,8 @@ LEARNT: dict[str, set[str]] = {
 def identity(scoring: parts.Scoring, learning: states.Learning, layout: Any) -> int:
     """Return the checksum of a model and of the layout of its state.
 
-    Two models have the same one if one can go on from the state of the other: their parameters,
-    features, labels, random features and trees are the same.
+    Two models have the same checksum if each can continue from the state of the other. They then
+    have the same parameters, features, labels, random features and trees.
     """
     steps = scoring.steps
     if learning.scaler is not None:
@@ -52,7 +52,7 @@ def identity(scoring: parts.Scoring, learning: states.Learning, layout: Any) -> 
 
 
 def pieces(value: Any) -> Iterator[bytes]:
-    """Yield the bytes of a description, without what learning changes."""
+    """Yield the bytes of a description, without the values that learning changes."""
     if isinstance(value, np.ndarray):
         yield f"{value.shape}".encode()
         yield np.ascontiguousarray(value, dtype="<f8").tobytes()

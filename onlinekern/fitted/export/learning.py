@@ -1,6 +1,7 @@
-"""Description of what a fitted model needs to go on learning: its state, and its step's parts.
+"""Description of learning: the state of a fitted model, and the parts of its step.
 
-Only what is known in full is described; `describe_learning` names in an error what is not.
+A step is described only if all of its parts are known. `describe_learning` raises an error that
+names an unknown part.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from onlinekern.preprocessing.steps import does_something
 
 
 def describe_learning(estimator: Any) -> states.Learning:
-    """Describe what an estimator needs to go on learning; CannotLearn if its step is unknown."""
+    """Describe how an estimator learns; raise CannotLearn if a part of its step is unknown."""
     if isinstance(estimator, Pipeline):
         return of_pipeline(estimator)
     own = vars(estimator)
@@ -44,7 +45,7 @@ def describe_learning(estimator: Any) -> states.Learning:
 
 
 def of_pipeline(pipeline: Any) -> states.Learning:
-    """Describe a pipeline whose maps stay, and whose scaler, the first step, learns."""
+    """Describe a pipeline: fixed maps, and perhaps a scaler as the first step, which learns."""
     *steps, (_, learner) = pipeline.steps
     used = [(name, step) for name, step in steps if does_something(step)]
     learning = describe_learning(learner)
@@ -101,14 +102,14 @@ def ends_of(state: Any) -> states.Ends | None:
 
 
 def of_model(estimator: Any, model: Any) -> states.Learning:
-    """Describe a model that no thread changes meanwhile."""
+    """Describe a model, which no thread may change meanwhile."""
     if isinstance(model, Race):
         return of_race(estimator, model)
     kind = kind_of(type(model.space))
     if kind is None or kind.learning is None:
         raise states.CannotLearn(f"the space {type(model.space).__name__} has no C")
     own = opened(model)
-    # Trials are none of what C learns.
+    # Trials after alarms do not take place in C.
     own = getattr(own, "model", own)
     state, numbers = kind.learning(own.arguments.space)
     if not isinstance(state, states.ForestState) and model.head.n_targets > 1:
@@ -132,7 +133,7 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
 
 
 def of_race(estimator: Any, race: Any) -> states.Learning:
-    """Describe a race whose experts are all known, and no forests."""
+    """Describe a race; all of its experts must be known, and none may be a forest."""
     if any(race.raw):
         raise states.CannotLearn(
             "it is a race with forests, which take megabytes and grow from samples that are kept: "
@@ -143,7 +144,7 @@ def of_race(estimator: Any, race: Any) -> states.Learning:
             "class_weight counts in the numbers that scale the rows of a race, which C has not"
         )
     own = opened(race)
-    # Trials are none of what C learns.
+    # Trials after alarms do not take place in C.
     own = getattr(own, "race", own)
     vote, progress = own.arguments.vote, own.progress
     state, numbers = vote.state, vote.arguments
@@ -176,7 +177,7 @@ def of_race(estimator: Any, race: Any) -> states.Learning:
 
 
 def growing(expert: states.Learning) -> states.Learning:
-    """Return an expert whose landmarks are in RAM, whether they are all there or not."""
+    """Return an expert with its landmarks in RAM, even if all of them exist already."""
     state = expert.state
     if not isinstance(state, states.JointState) or not isinstance(state.map, states.Landmarks):
         return expert
@@ -194,7 +195,7 @@ def recent_of(estimator: Any) -> states.Recent | None:
 
 
 def factors_of_samples(estimator: Any) -> Floats | None:
-    """Return what class_weight multiplies the weights of samples by."""
+    """Return the factors by which class_weight multiplies the weights of samples."""
     from onlinekern.estimators.class_weights import factors_of
 
     weights = getattr(estimator, "class_weight", None)

@@ -1,6 +1,6 @@
-"""Scoring of a row by a fitted model: steps in front, a sum or a vote, and how labels follow.
+"""Description of scoring: steps that transform the row, a sum or a vote, and the prediction.
 
-`describe` (module `describe`) makes it from an estimator. A generator of code for another language
+`describe` (module `describe`) makes it from an estimator. A code generator for another language
 needs nothing else.
 """
 
@@ -14,11 +14,12 @@ import numpy as np
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.terms import Fourier, Projected, Term
 
-# A class that a member of a vote rules out keeps the least share. A prediction may be outside of
-# the targets seen by the margin, in units of their range. Both are constants of `learning.vote`.
+# Constants of `learning.vote`: the least share, for a class that a member of a vote rules out, and
+# the margin by which predictions may be outside the range of the targets seen, in units of this
+# range.
 LEAST_SHARE = 1e-6
 MARGIN = 0.25
-# Larger scores of a twin tell no more (`core.learning.twin`).
+# Scores of a twin are clipped to this limit (`core.learning.twin`).
 MOST_TWIN = 50.0
 HEADS = ("binary", "classes", "regression", "outlier")
 
@@ -34,7 +35,7 @@ class Standardisation:
     scale : ndarray of shape (n_features,), or None
         None stands for 1 everywhere.
     limit : float
-        The limit, or inf for none.
+        Limit, or inf for none.
     missing : bool
         Whether NaN may come.
     """
@@ -57,7 +58,7 @@ def standardisation(moments: Any, limit: float | None, scaled: bool) -> Standard
     mean, variance = moments.mean(), moments.variance()
     limit = np.inf if limit is None or not scaled else float(limit)
     if moments.n == 0:
-        limit = 0.0  # nothing is known of deviations: every row is 0
+        limit = 0.0  # without any deviations, every row is 0
     # Deviations of a few units in the last place of the mean are its rounding errors.
     with np.errstate(over="ignore"):
         varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
@@ -96,7 +97,7 @@ def sentinels(moments: Any) -> tuple[Sentinels, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Single:
-    """Step that rounds to float32, where the model has learnt samples of that type."""
+    """Step that rounds rows to float32, because the model has learnt samples of this type."""
 
     def apply(self, X: Floats) -> Floats:
         """Return the rounded rows."""
@@ -141,8 +142,7 @@ class Sum:
     n_outputs : int
     terms : tuple
     scale, shift : float, or ndarray (n_outputs,)
-        1 and 0 unless the targets were standardised. The shift of a detector is
-        minus its offset, < 0.
+        1 and 0 unless the targets were standardised. The shift of a detector is minus its offset.
     """
 
     n_outputs: int
@@ -161,16 +161,16 @@ class Sum:
 
 @dataclass(frozen=True, eq=False)
 class Twin:
-    """How the scores of a target and of its twin, asinh(y / s), make one score.
+    """Combination of the scores of a target and of its twin, asinh(y / s).
 
     Attributes
     ----------
     own, other : float
-        Weights of what the two say of the target.
+        Weights of the two predictions of the target.
     factor : float
-        A score z of the twin says factor sinh(z) of the target.
+        A score z of the twin predicts the target factor sinh(z).
     least, most : float
-        What each says, and their sum, is held within the two.
+        Bounds to which both predictions and their sum are clipped.
     """
 
     own: float
@@ -189,14 +189,13 @@ class Member:
     share : float
         Weight of the member; the weights in a vote sum to 1, and may be negative.
     link : float
-        Takes the score f to the share of a class, 1 / (1 + exp(-link f)); 0 stands for
-        (1 + f) / 2, and a number below 0 for the softmax exp(-link f). A vote on targets does
-        not use it.
+        If > 0, a class with the score f gets the share 1 / (1 + exp(-link f)). If 0, it gets
+        (1 + f) / 2. If < 0, it gets the softmax exp(-link f). A vote on targets does not use it.
     sum : Sum
     raw : bool, default=False
-        Whether it scores the rows as they are in front of the steps of the vote.
+        Whether it scores rows before the steps of the vote.
     twin : Twin, optional
-        What makes its score of the two that its sum has.
+        Combines the two scores of its sum into one.
     """
 
     share: float
@@ -208,7 +207,7 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class ClassVote:
-    """Weighted mean of what members give the classes; for two classes, their difference.
+    """Weighted mean of the members' shares of the classes; for two classes, their difference.
 
     Attributes
     ----------
@@ -218,7 +217,7 @@ class ClassVote:
     steps : tuple
         Steps that the row goes through for the members that are not `raw`.
     layout : tuple
-        What members that are `raw` see of the row (`core.samples.coded`); () is the row as it is.
+        How `raw` members see the row (`core.samples.coded`); () is the row as it is.
     """
 
     n_outputs: int
@@ -229,13 +228,13 @@ class ClassVote:
 
 @dataclass(frozen=True, eq=False)
 class TargetVote:
-    """Weighted sum of the members' predictions; these and the sum are held near the targets seen.
+    """Weighted sum of the members' predictions; these and the sum stay near the targets seen.
 
     Attributes
     ----------
     members : tuple of Member
     least, most : float
-        Predictions are held within the two; they are -inf and inf before a target was seen.
+        Bounds to which predictions are clipped; -inf and inf before a target was seen.
     steps : tuple
         Steps that the row goes through for the members that are not `raw`.
     """
@@ -266,7 +265,7 @@ class PairVote:
     sum: Sum
 
     def signs(self) -> Floats:
-        """Return 1 where a class is the first of a pair, -1 where the second, (pairs, classes)."""
+        """Return 1 for the first class of a pair, -1 for the second, (pairs, classes)."""
         first, second = np.triu_indices(self.n_outputs, 1)
         classes = np.arange(self.n_outputs)
         return (first[:, None] == classes) - 1.0 * (second[:, None] == classes)
@@ -276,7 +275,7 @@ Body: TypeAlias = Sum | ClassVote | TargetVote | PairVote
 
 
 def bounds_in(of: TargetVote | Twin, dtype: Any) -> tuple[float, float]:
-    """Return the bounds of a vote or a twin, which numbers of a type can be."""
+    """Return the bounds of a vote or a twin, clipped to the range of a type."""
     largest = float(np.finfo(dtype).max)
     return max(of.least, -largest), min(of.most, largest)
 
@@ -303,11 +302,12 @@ class Scoring:
     steps : tuple
         Steps that the row goes through, in this order, before it is scored.
     body : Sum, ClassVote, TargetVote or PairVote
-        It computes what `decision_function` (`predict` of a regressor) gives; for pairs of classes
-        it gives their votes, whatever the parameter `decision_function_shape`.
+        Computes `decision_function` (`predict` of a regressor). For pairs of classes it computes
+        votes, whatever the parameter `decision_function_shape`.
     head : {'binary', 'classes', 'regression', 'outlier'}
-        How a prediction follows from the scores: class 1 where the score is > 0; the first class of
-        the largest score; the score itself; class 1, inside, where the score is >= 0, else class 0.
+        How the prediction follows from the scores. 'binary': class 1 if the score is > 0.
+        'classes': the first class with the largest score. 'regression': the score itself.
+        'outlier': class 1 (inlier) if the score is >= 0, else class 0.
     labels : ndarray, or None
         Label of each class number; -1 and 1 for a detector; None for a regressor.
     missing : bool

@@ -1,4 +1,4 @@
-"""The encoding of a table as it is exported: rows of values become rows of features."""
+"""The encoding of a table for export: how rows of values become rows of features."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from onlinekern.fitted.export.scoring import Standardisation, standardisation
 from onlinekern.preprocessing.tables.encoder import TableEncoder
 
-# What a value is in C and in ONNX, by the kind of its column: a number or a text.
+# For each kind of column: the input type in C and in ONNX, number or text.
 TEXTUAL = ("category", "hashed")
 WORDS = {
     "number": "number", "boolean": "1 or 0", "category": "text", "hashed": "text",
@@ -20,14 +20,14 @@ WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """Columns of a table, each with what it has learnt and the features it becomes.
+    """Columns of a table with their learnt state, and the scaling of their features.
 
     Attributes
     ----------
     columns : tuple of Column
         See `preprocessing.tables.columns`.
     scaling : Standardisation or None
-        Of the features; an encoder scales numbers and dates where rows are sparse.
+        Scaling of the features. An encoder scales numbers and dates if its rows are sparse.
     """
 
     columns: tuple[Any, ...]
@@ -40,14 +40,14 @@ class Encoding:
 
 
 def is_textual(column: Any) -> bool:
-    """Return whether a value of a column is a text."""
+    """Return whether the values of a column are texts."""
     return column.kind in TEXTUAL
 
 
 def encoding_of(encoder: TableEncoder, who: str) -> Encoding | None:
-    """Return the encoding of a fitted encoder; None if each column is a number, its own feature.
+    """Return the encoding of a fitted encoder, or None if each column is a number and a feature.
 
-    Raise TypeError for a table that has text in words, or columns that share slots.
+    Raise TypeError for a table with a column of free text, or with columns that share slots.
     """
     for column in encoder._columns:
         if column.shares:
@@ -67,7 +67,7 @@ def encoding_of(encoder: TableEncoder, who: str) -> Encoding | None:
 
 
 def numbered_table(forest: Any) -> Encoding | None:
-    """Return the encoding of a forest that has numbered categories of a data frame by itself."""
+    """Return the encoding of a forest that numbers the categories of a data frame by itself."""
     known = dict(vars(forest).get("_categories", ()))
     if all(values is None for values in known.values()):
         return None
@@ -88,13 +88,13 @@ def numbered_table(forest: Any) -> Encoding | None:
 
 
 def scaling_of(encoder: TableEncoder) -> Standardisation | None:
-    """Return how an encoder scales the features of its dense columns; None if it does not."""
+    """Return the scaling of an encoder's dense features, or None if it does not scale."""
     scaler = vars(encoder).get("_scaler")
     if not encoder.sparse_ or scaler is None:
         return None
     options = scaler._scaling()
     own = standardisation(scaler._moments, options["limit"], options["scaled"])
-    # One-hot features, which are 0 or 1, are within any limit of a scaler inside an encoder.
+    # One-hot features are 0 or 1, so the limit of a scaler inside an encoder never clips them.
     assert own.limit >= 1
     dense = [not column.is_sparse for column in encoder._columns for _ in range(column.n_features)]
     mean, scale = np.zeros(len(dense)), np.ones(len(dense))

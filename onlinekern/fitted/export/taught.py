@@ -1,4 +1,4 @@
-"""What a model in C has learnt, given back to the state of a space."""
+"""The state that a model has learnt in C, converted to the state of a space."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from onlinekern.fitted.state import State, closed
 
 @dataclass(frozen=True)
 class Taught:
-    """The fields of a state, by name, and how many samples have come since it was exported.
+    """The fields of a saved state, with the number of samples since the export.
 
     Attributes
     ----------
     fields : dict
         Name -> ndarray, of float64 or of whole numbers.
     more : int
-        Samples beyond those that the exported model had learnt; < 0 if the state is an older one.
+        Samples learnt since the export; < 0 if the state is older than the model.
     dtype : dtype
-        Of the numbers in C.
+        Number type of the C.
     """
 
     fields: dict[str, Array]
@@ -44,11 +44,11 @@ class Taught:
         return float(self.fields[name][0])
 
     def matrix(self, name: str, n_rows: int) -> Floats:
-        """Return numbers in rows."""
+        """Return an array of numbers in `n_rows` rows."""
         return self.fields[name].reshape(n_rows, -1)
 
     def covariance(self, before: Floats, places: Any) -> Floats:
-        """Return variances or matrices of weights; `places` are those of the features."""
+        """Return variances or covariances of weights; `places` are positions of features."""
         fresh = before.copy()
         given, n = self.matrix("covariance", len(before)), len(places)
         if before.ndim == 2:
@@ -60,7 +60,7 @@ class Taught:
         return fresh
 
     def average(self, state: State, places: Any) -> dict[str, Any]:
-        """Return values, companions, scale, total and steps; `places` are those of the features."""
+        """Return values, companions, scale, total and steps; `places` are feature positions."""
         own: dict[str, Any] = {"scale": self.number("scale"), "total": state.total}
         own["companions"] = state.companions
         n = len(np.arange(state.values.shape[1])[places])
@@ -77,10 +77,10 @@ class Taught:
         return own
 
     def vectors(self, part: State, n: int) -> dict[str, Any]:
-        """Return rows, norm terms, ages and their number of n vectors that have no free slot.
+        """Return rows, norm terms, ages and the count of n vectors, for a set without free slots.
 
-        Vectors that are where they were keep their age. The others have come later, in the order of
-        their slots: a device does not know in which they came.
+        A vector that is still in its slot keeps its age. All other vectors are newer, in the order
+        of their slots, because a device does not store the order of their arrival.
         """
         state, own = part.state, part.arguments
         old = dense(state.rows)
@@ -88,7 +88,7 @@ class Taught:
         rows = np.ascontiguousarray(rows, dtype=own.dtype)
         kept = np.zeros(n, dtype=bool)
         known = min(n, len(old))
-        # In C a row of float64 may have been rounded.
+        # In C, a row of float64 may have been rounded.
         rounded = old.astype(self.dtype).astype(rows.dtype)
         kept[:known] = (rows[:known] == rounded[:known]).all(axis=1)
         rows[:known][kept[:known]] = old[:known][kept[:known]]

@@ -1,4 +1,4 @@
-"""Export of C99 that computes what a description says."""
+"""Export of C99 that computes the scores of a described model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from onlinekern.fitted.export.states import (
 from onlinekern.fitted.save.atomic import replacing
 from onlinekern.preprocessing.tables.encoder import encoder_of
 
-# These are words of C, and names in the generated files.
+# Keywords of C, and names used in the generated files.
 KEYWORDS = """
 auto break case char const continue default do double else enum extern float for goto if inline int
 long register restrict return short signed sizeof static struct switch typedef union unsigned void
@@ -64,7 +64,7 @@ def export_c(
 
 
 def check_learning(learn: Any, capacity: Any) -> None:
-    """Raise ValueError unless `learn` and `capacity` have values that fit together."""
+    """Raise ValueError unless `learn` and `capacity` are valid and consistent."""
     if learn is not None and not isinstance(learn, bool):
         raise ValueError(f"learn must be True, False or None, got {learn!r}")
     whole = isinstance(capacity, Integral) and not isinstance(capacity, bool)
@@ -75,7 +75,7 @@ def check_learning(learn: Any, capacity: Any) -> None:
 
 
 def check_fixed(kind: np.dtype[Any], learn: Any, capacity: Any, rows: Any) -> None:
-    """Raise ValueError unless the arguments are those of this type of numbers."""
+    """Raise ValueError if an argument has no effect for this type of numbers."""
     if kind != np.int16:
         if rows is not None:
             raise ValueError(f"rows has no effect with dtype={kind.name!r}")
@@ -91,12 +91,11 @@ def check_fixed(kind: np.dtype[Any], learn: Any, capacity: Any, rows: Any) -> No
 def learning_of(
     estimator: Any, name: str, learn: bool | None, capacity: int | None
 ) -> Learning | None:
-    """Return what the model needs to go on learning; None if it shall not learn, or cannot.
+    """Return the description of learning, or None if the model is only to predict.
 
-    Without a capacity, support vectors without a budget are exported to be scored only, unless
-    learning is asked for. So are forests: what their experts have learnt of the cells takes two to
-    four times the memory of what it comes to. And so are races, of which scores alone take a
-    quarter, and models in a metric, which C does not renew.
+    With learn=None, some models are exported without learning. Support vectors without a budget
+    need a capacity. Forests that learn take two to four times the memory of their scores, and races
+    four times. The metric of a model in a learnt metric is not renewed in C.
     """
     if learn is False:
         return None
@@ -115,7 +114,7 @@ def learning_of(
 
 
 def asks(state: Space) -> bool:
-    """Return whether a model is exported to learn only if that is asked for."""
+    """Return whether a model learns in C only if `learn` is True."""
     if isinstance(state, KernelState):
         return state.unbounded
     in_metric = isinstance(state, JointState) and state.root is not None
@@ -131,7 +130,7 @@ def paths_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 
 def dtype_of(dtype: Any, *more: str) -> np.dtype[Any]:
-    """Return the dtype, float32, float64 or one of `more`; raise ValueError for another one."""
+    """Return the dtype: float32, float64 or one of `more`; raise ValueError for another one."""
     known = ["float32", "float64", *more]
     try:
         found = np.dtype(dtype)
@@ -144,7 +143,7 @@ def dtype_of(dtype: Any, *more: str) -> np.dtype[Any]:
 
 
 def prefix_of(prefix: str | None, code: Path) -> str:
-    """Return what names begin with; raise ValueError if it is no identifier."""
+    """Return the prefix of all names; raise ValueError if it is no identifier."""
     given = prefix if prefix is not None else re.sub(r"\W", "_", code.stem, flags=re.ASCII)
     if not re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII) or given in KEYWORDS.split():
         where = "" if prefix is not None else f", which {code.name!r} does not give"

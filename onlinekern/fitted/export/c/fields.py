@@ -1,4 +1,4 @@
-"""What a model in C remembers: the fields of its structure, and their first values."""
+"""The fields of a model's structure in C, and their first values."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ import numpy as np
 
 from onlinekern.estimators.types import Array
 
-# Fields of counters may hold anything from 0 to the largest number of their type.
+# A counter may have any value from 0 to the largest number of its type.
 COUNTER = 2**63 - 1
-# Instead of a largest value: numbers must be finite, and words may be anything.
+# Used instead of a largest value: FINITE numbers must be finite, and ANY words are not checked.
 FINITE, ANY = -1, -2
-# Of the format of a state: docs/export.md describes it.
+# Version of the format of states, which docs/export.md describes.
 VERSION, HEAD = 1, 24
-# Literals in a line.
+# Number of literals in a line.
 PER_LINE = 4
 TYPES = {"real": None, "float": "<f4", "int32_t": "<i4", "int64_t": "<i8", "uint64_t": "<u8"}
 
 
 class Field(NamedTuple):
-    """A field that learning changes.
+    """Field of a model that learning changes.
 
     Attributes
     ----------
     name, type : str
-        The type is that of its numbers.
+        Name of the field, and type of its numbers.
     values : ndarray
-        Its first values, of the type that they have in C, little-endian.
+        First values, in the type that they have in C, little-endian.
     is_single : bool
-        Whether it is a number, and no array.
+        Whether the field is a single number and not an array.
     most : int
         The largest value, FINITE or ANY.
     record : tuple of str
-        Names of a structure, whose members have one number each, or as many as the others say.
+        If the field is a structure: its members, which are single numbers or arrays.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Field(NamedTuple):
     record: tuple[tuple[str, int], ...] = ()
 
     def declaration(self, prefix: str) -> str:
-        """Return the member of the structure of a model."""
+        """Return the declaration of the member in the structure of a model."""
         if self.record:
             return f"struct {prefix}_{self.name} {self.name};"
         return (
@@ -52,7 +52,7 @@ class Field(NamedTuple):
         )
 
     def structure(self, prefix: str) -> str:
-        """Return the structure that the member is, if it is one."""
+        """Return the declaration of the structure that is the type of the member, if it has one."""
         if not self.record:
             return ""
         members = "".join(
@@ -62,11 +62,11 @@ class Field(NamedTuple):
         return f"struct {prefix}_{self.name} {{\n{members}}};\n\n"
 
     def public(self, prefix: str) -> str:
-        """Return the type of a number by its name in the header."""
+        """Return the name of a number type in the header."""
         return f"{prefix}_real" if self.type == "real" else self.type
 
     def contents(self) -> str:
-        """Return the first values, as an initialiser; zeros at the end say themselves."""
+        """Return the initialiser with the first values, without zeros at its end."""
         values = self.values.tolist()
         if self.is_single:
             return f".{self.name} = {self.literal(values[0])}"
@@ -82,7 +82,7 @@ class Field(NamedTuple):
         return f".{self.name} = {{{self.rows(values)}}}"
 
     def rows(self, values: list[Any]) -> str:
-        """Return literals, some in a line."""
+        """Return literals, several in a line."""
         texts = [self.literal(value) for value in values]
         lines = [", ".join(texts[i : i + PER_LINE]) for i in range(0, len(texts), PER_LINE)]
         return ",\n        ".join(lines)
@@ -95,14 +95,14 @@ class Field(NamedTuple):
         return form.format(value)
 
     def entry(self, prefix: str) -> str:
-        """Return where the field is, how many numbers it has, and what they may be."""
+        """Return offset, length and allowed values of the field, for the table of fields."""
         most = {FINITE: "FINITE", ANY: "ANY", COUNTER: "INT64_MAX"}.get(self.most, str(self.most))
         place = f"offsetof({prefix}_state, {self.name})"
         return f"    {{{place}, {len(self.values)}, {self.values.itemsize}, {most}}}"
 
 
 def literal_of(value: float, dtype: Any) -> str:
-    """Return the literal of a number in a type; 9 digits tell floats apart."""
+    """Return a number as a literal of a type; 9 digits identify a float."""
     single = np.dtype(dtype).itemsize == 4
     text = f"{value:.9g}" if single else repr(value)
     text += ("" if "e" in text or "." in text else ".0") + ("f" if single else "")
@@ -110,6 +110,6 @@ def literal_of(value: float, dtype: Any) -> str:
 
 
 def dtype_of(type_name: str, real: Any) -> np.dtype[Any]:
-    """Return the little-endian dtype of a type of C."""
+    """Return the little-endian dtype of a C type."""
     name = TYPES[type_name]
     return np.dtype(real).newbyteorder("<") if name is None else np.dtype(name)

@@ -26,10 +26,10 @@ TABLE = "typedef struct {{ int32_t source, column, first, size; }} {}_table;\n"
 TABLE_BYTES = 16
 NODE = "typedef struct {{ float cut; uint16_t feature, left; }} {}_node;\n"
 NODE_BYTES = 8
-# Constants of `core.models.cell_experts` and `core.learning.combination`.
+# The values are those of `core.models.cell_experts` and `core.learning.combination`.
 COMBINATION = {"keep": 0.999, "most_error": 2, "most_weight": 1e30, "prior": 10}
 LEAST_ERROR = 1
-# Constants of `core.learning.held_targets`.
+# The values are those of `core.learning.held_targets`.
 HELD = {"longest": 10, "far": 5, "explained": 0.6, "trusted": 4, "fewest": 50,
         "window": 200, "kept": 0.99, "kept_squares": 0.99 * 0.99, "most_said": 1e6,
         "farthest": 1e30}  # fmt: skip
@@ -63,7 +63,7 @@ def write_walk(source: Source, id_: str, term: Trees) -> None:
 
 
 def bend_columns(source: Source, id_: str, bends: Bends) -> str:
-    """Write features that are bent; return the lines that bend them."""
+    """Write the tables of bent features; return the lines that bend them."""
     source.integers(f"{id_}_bent", bends.features, "int32_t", 4)
     source.exact(id_, bend_centers=bends.centers, bend_factors=bends.factors)
     sizes = {"bends": len(bends.features), "most": FARTHEST_BENT, "farthest": FARTHEST}
@@ -71,7 +71,7 @@ def bend_columns(source: Source, id_: str, bends: Bends) -> str:
 
 
 def group_columns(source: Source, id_: str, groups: Groups) -> str:
-    """Write groups of one-hot columns; return the lines that have their orders."""
+    """Write groups of one-hot columns; return the lines that compute their orders."""
     source.integers(f"{id_}_members", groups.members, "int32_t", 4)
     source.integers(f"{id_}_starts", groups.starts, "int32_t", 4)
     source.exact(id_, middles=groups.middles, bases=groups.bases, onsets=groups.steps)
@@ -80,7 +80,7 @@ def group_columns(source: Source, id_: str, groups: Groups) -> str:
 
 
 def gap_columns(source: Source, id_: str, term: Trees) -> str:
-    """Write what features with gaps have; return the lines that fill them."""
+    """Write the tables of features with gaps; return the lines that fill the gaps."""
     gaps, (axes, directions) = term.gaps, term.directions.shape
     source.integers(f"{id_}_sources", gaps.sources, "uint16_t", 2)
     source.integers(f"{id_}_givers", gaps.givers, "uint16_t", 2)
@@ -92,7 +92,7 @@ def gap_columns(source: Source, id_: str, term: Trees) -> str:
 
 
 def table_columns(source: Source, id_: str, tables: Tables) -> str:
-    """Write tables; return the lines that look values up."""
+    """Write the lookup tables; return the lines that use them."""
     ends = zip(tables.starts[:-1].tolist(), np.diff(tables.starts).tolist(), strict=True)
     columns = zip(tables.sources.tolist(), tables.columns.tolist(), ends, strict=True)
     source.tables.append(TABLE.format(id_))
@@ -103,7 +103,7 @@ def table_columns(source: Source, id_: str, tables: Tables) -> str:
 
 
 def write_nodes(source: Source, id_: str, term: Trees) -> None:
-    """Write the nodes; their cuts are float in a file of any type, as they are in Python."""
+    """Write the nodes, with cuts as float in a file of any number type, as in Python."""
     cuts = (literal_of(cut, np.float32) for cut in term.cuts.tolist())
     numbers = zip(cuts, term.features.tolist(), term.left.tolist(), strict=True)
     source.tables.append(NODE.format(id_))
@@ -113,7 +113,7 @@ def write_nodes(source: Source, id_: str, term: Trees) -> None:
 
 
 class ForestWriter(Forms):
-    """Writer of a forest whose experts go on learning, on the trees as they are."""
+    """Writer of a forest whose experts go on learning, while the trees stay the same."""
 
     def __init__(self, source: Source, learning: Learning, state: ForestState) -> None:
         self.state = state
@@ -122,7 +122,7 @@ class ForestWriter(Forms):
         super().__init__(source, learning, Size(outputs, features, length), False)
 
     def write(self) -> None:
-        """Write all that learns but the functions of the header."""
+        """Write all functions that learn, except those declared in the header."""
         state, outputs = self.state, self.size.outputs
         experts, trees = len(state.noises), len(state.trees.first) - 1
         self.write_state(experts, trees)
@@ -153,7 +153,7 @@ class ForestWriter(Forms):
         self.fill("forest_learn", **values, **self.hold(values))
 
     def write_state(self, experts: int, trees: int) -> None:
-        """Write the trees, what learning changes, and what a call overwrites."""
+        """Write the trees, the state, and the working memory."""
         source, state, outputs = self.source, self.state, self.size.outputs
         write_walk(source, "trees", state.trees)
         source.changing("leaves", state.trees.weights)
@@ -181,7 +181,7 @@ class ForestWriter(Forms):
             self.fill("no_contraction")
 
     def hold(self, values: dict[str, Any]) -> dict[str, str]:
-        """Return the lines that hold targets which are outliers, or not; none of classes."""
+        """Return the lines that replace outlying targets, or keep all; classes have none."""
         if self.state.n_labels:
             return {"hold": "", "known": ""}
         source, outputs = self.source, self.size.outputs
@@ -206,14 +206,14 @@ class ForestWriter(Forms):
         return self.state.n_labels == 0 and self.size.outputs > 1
 
     def units(self) -> dict[str, str]:
-        """Return the mean and the deviation of the target of output k."""
+        """Return mean and deviation of the target of output k."""
         offset, unit = self.state.offset, self.state.unit
         if self.several:
             return {"offset": "offsets[k]", "unit": "units[k]"}
         return {"offset": self.number(float(offset)), "unit": self.number(float(unit))}
 
     def write_goal(self) -> None:
-        """Write the target of an output."""
+        """Write the function that returns the target of an output."""
         state, units = self.state, self.units()
         goal = "(aims[k] - {offset}) / {unit}".format(**units)
         if self.several:
@@ -223,7 +223,7 @@ class ForestWriter(Forms):
         self.fill("forest_goal", goal=goal)
 
     def clipped(self) -> str:
-        """Return the line that holds the score of a classifier within [-1, 1]."""
+        """Return the line that clips the score of a classifier to [-1, 1]."""
         if self.state.n_labels == 0:
             return ""
         return "            f = f > 1 ? 1 : f < -1 ? -1 : f;"

@@ -1,4 +1,4 @@
-"""Forms of a model that learns, with its source, its numbers and its sizes."""
+"""Writing the code of a model that learns: its source, its numbers and its sizes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.states import Learning
 
-# These parts have the C of another class.
+# These classes share the C code of another one.
 SAME_LOSS = {"Absolute": "EpsilonInsensitive"}
 
 
 @dataclass(frozen=True)
 class Size:
-    """Sizes of the numbers of a model."""
+    """Sizes of a model's arrays."""
 
     outputs: int
     features: int
@@ -26,7 +26,7 @@ class Size:
 
 
 class Forms:
-    """Writer of the forms of a model that learns.
+    """Writer of the code of a model that learns.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Forms:
     draws : bool
         Whether the sampler or the policy draws random numbers.
     tries : bool, default=False
-        Whether learning can be tried: see `trial`.
+        Whether `learn` also has a dry run: see `trial`.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Forms:
         self.averaged = learning.numbers.averaging is not False
 
     def fill(self, name: str, **values: Any) -> None:
-        """Add a form with the sizes of the model."""
+        """Add a template, filled with the sizes of the model and these values."""
         self.source.fill(name, **vars(self.size), **values)
 
     def filled(self, name: str, **values: Any) -> str:
@@ -58,17 +58,17 @@ class Forms:
 
     @property
     def largest(self) -> str:
-        """The literal of the largest number."""
+        """The literal of the largest number of the type."""
         return self.number(float(np.finfo(self.source.dtype).max))
 
     def corner(self, name: str, values: Array, *shape: int) -> None:
-        """Add changing numbers in a corner of an array of this shape, which is 0 elsewhere."""
+        """Add numbers of the state at the beginning of each axis of an array; the rest is 0."""
         padded = np.zeros(shape)
         padded[tuple(map(slice, values.shape))] = values
         self.source.state(name, padded)
 
     def if_averaged(self, line: str) -> str:
-        """Return a line of C if the model has an average to follow, else nothing."""
+        """Return a line of C if the model keeps an average, else an empty text."""
         return line if self.averaged else ""
 
     def kept(self) -> tuple[list[str], list[str]]:
@@ -83,7 +83,7 @@ class Forms:
         return save, restore
 
     def trial(self, scores: str, restore: list[str]) -> str:
-        """Return the lines that end a sample that is only tried, with these scores."""
+        """Return the lines that end a dry run of a sample, given the expressions of its scores."""
         if not self.tries:
             return ""
         shown = f"{scores}[k]"
@@ -93,7 +93,7 @@ class Forms:
         return self.filled("dry_run", restore=lines, shown=shown)
 
     def standardising(self) -> tuple[list[str], str]:
-        """Return lines that standardise the target, and the test that it is finite then."""
+        """Return lines that standardise the target, and the test that the result is finite."""
         own = self.learning
         if own.targets is None:
             return [], ""
@@ -106,7 +106,7 @@ class Forms:
         return lines, " || !is_finite(target.mean) || !is_finite(target.scale)"
 
     def write_loss(self, loss: states.Described, *more: str) -> None:
-        """Write the functions of a loss, and more of it: 'demand', 'travel'."""
+        """Write the functions of a loss, and further ones of it: 'demand', 'travel'."""
         arguments = dict(loss.arguments)
         name = SAME_LOSS.get(loss.name, loss.name)
         if loss.name == "Absolute":
@@ -118,7 +118,7 @@ class Forms:
             self.part(kind, states.Described(name, arguments))
 
     def part(self, kind: str, part: states.Described) -> None:
-        """Write the functions of a part, with its numbers."""
+        """Write the functions of a part, filled with its numbers."""
         values = {
             name: self.number(value) if isinstance(value, int | float) else value
             for name, value in part.arguments.items()

@@ -1,4 +1,4 @@
-"""Generation of a C file and its header from the description of a fitted model, and its scaler."""
+"""Generation of a C file and its header from the description of a fitted model."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_
 from onlinekern.fitted.export.identity import identity
 from onlinekern.fitted.export.states import Scaler
 
-# What is tested of a row, and what is wrong with one that fails.
-# The fields of the ends of a feature, as C has them: the moments between beside those of all.
+# The fields of the ends of a feature, as C names them: moments between the ends, beside those of all.
 NAMES = {"mean": "middle", "variance": "spread", "weight": "between"}
 IN_C = tuple(NAMES.get(name, name) for name in ENDS)
 # Values of single precision whose squares do not overflow.
 FARTHEST_SINGLE = 1e18
+# The test of a row's numbers, and the comment on a row that fails it.
 TAKEN = {
     False: {"taken": "all_finite", "wrong": "NaN or infinite"},
     True: {"taken": "none_infinite", "wrong": "infinite"},
@@ -62,9 +62,9 @@ def generate(
     header : str
         Name of the header, which the code includes.
     learning : Learning, optional
-        What the model needs to go on learning.
+        Description of learning. None: the C predicts only.
     capacity : int, optional
-        Room for support vectors of a model that learns.
+        Largest number of support vectors of a model that learns.
     """
     source, declared = written(scoring, dtype, prefix, learning, capacity)
     given: dict[str, Any] = {"learns": learning is not None, "type": source.type, **declared}
@@ -78,16 +78,16 @@ def written(
     learning: states.Learning | None,
     capacity: int | None,
 ) -> tuple[Source, dict[str, str]]:
-    """Return the source of a description, and what its header declares beside the scores.
+    """Return the source of a description, and the further declarations of its header.
 
-    `more` is what learns, or what takes rows of a table: none does both.
+    `more` describes learning or the encoding of a table. No export has both.
     """
     source = Source(dtype, prefix)
     source.names |= TAKEN[scoring.missing]
     declared = {"labels": label_table(source, scoring.labels), "more": ""}
     given = scoring
     if learning is not None and isinstance(learning.state, states.RaceState):
-        # All members take scaled rows.
+        # All members score scaled rows, so scaling is done first.
         assert isinstance(scoring.body, parts.ClassVote | parts.TargetVote)
         body = replace(scoring.body, steps=())
         given = replace(scoring, steps=(*scoring.steps, *scoring.body.steps), body=body)
@@ -114,7 +114,7 @@ def written(
 
 
 def stores_rows(state: states.Space) -> bool:
-    """Return whether rows become support vectors or landmarks, or are compared with such."""
+    """Return whether rows are stored as, or compared with, support vectors or landmarks."""
     if isinstance(state, states.RaceState):
         return True
     joint = isinstance(state, states.JointState) and isinstance(state.map, states.Landmarks)
@@ -122,7 +122,7 @@ def stores_rows(state: states.Space) -> bool:
 
 
 def write_learning(source: Source, scoring: parts.Scoring, learning: states.Learning) -> str:
-    """Write the functions that learn; return their declaration."""
+    """Write the functions that learn; return their declarations."""
     y, target = ", int32_t y", "y is its class number"
     number = f"{source.names['prefix']}_real"
     reading = {"follow": "read_dense", "sparse": "read_sparse"}
@@ -153,10 +153,10 @@ def write_learning(source: Source, scoring: parts.Scoring, learning: states.Lear
 def write_reading(
     source: Source, scoring: parts.Scoring, keeps_rows: bool, scaler: states.Scaler | None
 ) -> int:
-    """Write the functions `read_dense` and `read_sparse`; return how many features are scored.
+    """Write the functions `read_dense` and `read_sparse`; return the number of scored features.
 
-    With `keeps_rows`, or where a term needs it, all elements of a row are read by their number. A
-    `scaler` that learns takes the place of the first step.
+    With `keeps_rows`, or if a term needs it, these functions make all elements of a row dense. A
+    `scaler` that learns replaces the first step.
     """
     steps = needed_steps(source, scoring.steps)
     dense = (
@@ -187,20 +187,20 @@ def write_reading(
 
 
 def needed_steps(source: Source, steps: tuple[parts.Step, ...]) -> list[parts.Step]:
-    """Return the steps that change numbers of this type."""
+    """Return the steps that have an effect on numbers of this type."""
     single = source.dtype == np.float32
     return [step for step in steps if not (isinstance(step, parts.Single) and single)]
 
 
 def steps_of_vote(source: Source, body: parts.Body) -> list[parts.Step]:
-    """Return the steps between the members of a vote that score rows as they are, and others."""
+    """Return the steps of a vote, through which rows go for members that are not `raw`."""
     if not isinstance(body, parts.ClassVote | parts.TargetVote):
         return []
     return needed_steps(source, body.steps)
 
 
 def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
-    """Return the lines that do a step to `x` of so many numbers, and how many it then has."""
+    """Return the lines that apply a step to `x` of length `width`, and the new length."""
     if isinstance(step, parts.Single):
         source.use("single")
         return f"    single(x, {width});", width
@@ -248,7 +248,7 @@ def sentinel_lines(source: Source, step: parts.Sentinels) -> str:
 
 
 def in_units(source: Source, name: str, unit: Any) -> str:
-    """Return the text of a number of output k; those of several are a table of this name."""
+    """Return the expression for a number of output k; several numbers become a table."""
     if np.ndim(unit) == 0:
         return source.number(unit)
     source.constants(name, unit)
@@ -256,7 +256,7 @@ def in_units(source: Source, name: str, unit: Any) -> str:
 
 
 def write_sum(source: Source, body: parts.Sum) -> str:
-    """Write a function `<id>_scores`; return the id."""
+    """Write the function `<id>_scores` of a sum; return the id."""
     ids = [write_term(source, term) for term in body.terms]
     calls = [f"    {id_}_add(x, scores);" for id_ in ids if id_ is not None] or ["    (void)x;"]
     own = source.new_id("sum")
@@ -269,7 +269,7 @@ def write_sum(source: Source, body: parts.Sum) -> str:
 
 
 def write_body(source: Source, body: parts.Body, n_features: int) -> None:
-    """Write the function `body`, of rows of so many features."""
+    """Write the function `body` for rows of `n_features` features."""
     if isinstance(body, parts.Sum):
         source.fill("body", work=f"    {write_sum(source, body)}_scores(x, scores);")
     elif isinstance(body, parts.PairVote):
@@ -311,7 +311,7 @@ def write_vote(source: Source, body: parts.ClassVote | parts.TargetVote, n_featu
 def answer_of(
     source: Source, body: parts.ClassVote | parts.TargetVote, member: parts.Member
 ) -> str:
-    """Return the statement that adds what a member says to the scores."""
+    """Return the statement that adds a member's vote to the scores."""
     share, link = source.number(member.share), source.number(member.link)
     if isinstance(body, parts.TargetVote):
         return f"scores[0] += {share} * bounded(own[0])"
@@ -321,13 +321,13 @@ def answer_of(
 
 
 def of_both(source: Source, twin: parts.Twin) -> str:
-    """Return what makes one score of those of a target and its twin in `own`."""
+    """Return the expression that combines the scores of a target and its twin in `own`."""
     numbers = (twin.own, twin.other, twin.factor, *parts.bounds_in(twin, source.dtype))
     return f"of_both(own, {', '.join(source.number(each) for each in numbers)})"
 
 
 def write_pair_vote(source: Source, body: parts.PairVote) -> None:
-    """Write the function `body` of pairs of classes."""
+    """Write the function `body` of a vote of class pairs."""
     source.memory("pair_scores", body.sum.n_outputs)
     source.memory("totals", body.n_outputs)
     source.fill("pair_vote", classes=body.n_outputs)
@@ -336,7 +336,7 @@ def write_pair_vote(source: Source, body: parts.PairVote) -> None:
 
 
 def write_answers(source: Source, body: parts.ClassVote | parts.TargetVote) -> None:
-    """Write the functions that turn scores into an answer."""
+    """Write the functions that turn scores into a vote."""
     if isinstance(body, parts.TargetVote):
         least, most = map(source.number, parts.bounds_in(body, source.dtype))
         source.fill("target_vote", least=least, most=most)
@@ -350,7 +350,7 @@ def write_answers(source: Source, body: parts.ClassVote | parts.TargetVote) -> N
 def write_prediction(source: Source, scoring: parts.Scoring, beginning: str = "") -> str:
     """Write the function that predicts; return its declaration.
 
-    The names of its sections begin with `beginning`.
+    Names of its templates begin with `beginning`.
     """
     if scoring.head == "regression":
         source.fill(f"{beginning}predict_target")
@@ -361,7 +361,7 @@ def write_prediction(source: Source, scoring: parts.Scoring, beginning: str = ""
 
 
 def write_scaler(source: Source, scaler: Scaler) -> str:
-    """Write the moments and the function that follows and standardises a row; return its call."""
+    """Write the moments, and a function that updates them and scales a row; return its call."""
     n = len(scaler.mean)
     told = scaler.weight, scaler.mean, scaler.variance
     moments: dict[str, Any] = dict(zip(("weight", "mean", "variance"), told, strict=True))

@@ -1,4 +1,4 @@
-"""The header of a C file: what the program around a model sees of it."""
+"""The header of a C file, which declares the functions for the program around a model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def finished(
     learns: bool = False,
     **more: Any,
 ) -> Exported:
-    """Return the files of a source that is complete; `more` is what else the header says."""
+    """Return the files of a complete source; `more` are further declarations of the header."""
     several = scoring.head == "regression" and scoring.n_outputs > 1
     code = source.text(header)
     text = files("onlinekern.fitted.export.c").joinpath(template).read_text(encoding="utf-8")
@@ -70,7 +70,7 @@ def finished(
 
 
 def declared_with_model(source: Source) -> dict[str, str]:
-    """Return what the header says of models of the caller's own, and of their states."""
+    """Return the declarations for models of the caller, and for their states."""
     if not source.fields and not source.scratch:
         return dict.fromkeys(("threads", "codes", "structures", "own"), "")
     prefix, number = source.names["prefix"], f"{source.names['prefix']}_real"

@@ -1,4 +1,4 @@
-"""Learning in C of weights of joint features: landmarks that may come, a metric, a covariance."""
+"""Learning in C of weights of joint features: growing landmarks, a metric, a covariance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onlinekern.fitted.export.states import ConfidentState, JointState, Landmark
 
 
 class JointWriter(LearningWriter):
-    """Writer of the features, which all models of joint features have."""
+    """Writer of joint features, common to all models that use them."""
 
     state: JointState
     row = "&phi"
@@ -28,13 +28,13 @@ class JointWriter(LearningWriter):
 
     @property
     def base(self) -> int:
-        """Where the features of the map begin."""
+        """Position of the first feature of the map."""
         elements = self.size.features if self.state.factor is not None else 0
         return elements + self.state.constant
 
     @property
     def used(self) -> str:
-        """How many features there are by now."""
+        """Expression for the current number of features."""
         return str(self.size.length) if self.landmarks is None else f"({self.base} + n_landmarks)"
 
     def write_row(self) -> None:
@@ -59,19 +59,19 @@ class JointWriter(LearningWriter):
         self.fill("squares_look", linear=linear, **more)
 
     def write_products(self) -> list[str]:
-        """Write the function `product`; return what else `look` does."""
+        """Write the function `product`; return further lines of `look`."""
         self.fill("squares_product")
         return []
 
     def write_landmarks(self, own: Landmarks) -> None:
-        """Write the landmarks, and the function of their features."""
+        """Write the landmarks, and the function that computes their features."""
         source, n, room = self.source, len(own.vectors), own.room
         source.fixed = own.fixed
         source.counter("n_landmarks", n, "int32_t", room)
         source.memory("kernel_values", room)
         padded = np.zeros((room, room))
         padded[:n, :n] = own.whitening
-        # Landmarks that are all there stay in flash.
+        # If no landmark can be added, they stay in flash.
         write = source.constants if own.fixed else source.state
         write("whitening", padded)
         vectors = own.vectors.reshape(-1, self.size.features)
@@ -79,7 +79,7 @@ class JointWriter(LearningWriter):
         self.fill("landmark_features", norm=norm, room=room)
 
     def write_metric(self) -> str:
-        """Write the metric of the map; return the lines that move a row."""
+        """Write the metric of the map; return the lines that transform a row."""
         root = self.state.root
         assert root is not None
         self.source.constants("metric_root", root)
@@ -88,9 +88,9 @@ class JointWriter(LearningWriter):
         return "    row moved;\n    move_row(x, &moved);"
 
     def growing(self, more: str = "") -> str:
-        """Write the function `consider`; return the lines that call it, none without room to grow.
+        """Write the function `consider`; return the lines that call it, if there is room to grow.
 
-        `more` is what else a new feature needs.
+        `more` are lines that initialise a new feature.
         """
         own, is_moved = self.landmarks, self.state.root is not None
         if own is None or len(own.vectors) == own.room:
@@ -116,7 +116,7 @@ class JointWriter(LearningWriter):
 
 
 class ConfidentWriter(JointWriter):
-    """Writer of weights of joint features that have a covariance."""
+    """Writer of weights of joint features with a covariance."""
 
     state: ConfidentState
     second_order = True
@@ -130,10 +130,10 @@ class ConfidentWriter(JointWriter):
         self.write_covariance()
 
     def write_covariance(self) -> None:
-        """Write the covariance of the weights, and the functions `measure` and `move_along`."""
+        """Write the covariance, and the functions `measure` and `move_along`."""
         source, length, own = self.source, self.size.length, self.state.covariance
         matrices, width = own.shape[:2]
-        # A feature that comes later has the variance 1.
+        # A feature that is added later begins with the variance 1.
         padded = np.ones((matrices, length))
         if own.ndim == 3:
             padded = np.tile(np.eye(length), (matrices, 1, 1))

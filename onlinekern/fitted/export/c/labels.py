@@ -5,12 +5,12 @@ from __future__ import annotations
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export.c.source import Source
 
-# C promises literals of so many characters, and compilers warn of longer ones.
+# Longest literal that C guarantees; compilers warn about longer ones.
 LONGEST = 4095
 
 
 def label_table(source: Source, labels: Array | None) -> str:
-    """Add the table of the labels to a file; return its declaration for the header."""
+    """Add the table of labels to a file; return its declaration for the header."""
     if labels is None:
         return ""
     kind, texts, size = forms_of(source, labels)
@@ -22,7 +22,7 @@ def label_table(source: Source, labels: Array | None) -> str:
 
 
 def forms_of(source: Source, labels: Array) -> tuple[str, list[str], int]:
-    """Return the type of labels in C, their literals, and the bytes that they take."""
+    """Return the C type of labels, their literals, and the bytes that they take."""
     if labels.dtype.kind == "f":
         return "double ", [repr(float(label)) for label in labels], 8 * len(labels)
     if labels.dtype.kind in "biu":
@@ -36,14 +36,14 @@ def forms_of(source: Source, labels: Array) -> tuple[str, list[str], int]:
 
 
 def literals(source: Source, texts: list[str]) -> list[str]:
-    """Return what stands for texts in a table of C; those too long for a literal become arrays."""
+    """Return the entries of a table of texts; a text too long for a literal becomes an array."""
     return [
         literal(text) if len(in_utf8(text)) <= LONGEST else array_of(source, text) for text in texts
     ]
 
 
 def array_of(source: Source, text: str) -> str:
-    """Add the characters of a text to a file, and return the name of their array."""
+    """Add the characters of a text to a file as an array; return its name."""
     name = source.new_id("text")
     quoted = [character(byte).replace("'", "\\'") for byte in in_utf8(text)]
     characters = [*(f"'{one}'" for one in quoted), "0"]
@@ -52,7 +52,7 @@ def array_of(source: Source, text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Return a string literal of ASCII characters, whose bytes are the text's in UTF-8."""
+    """Return an ASCII string literal with the UTF-8 bytes of a text."""
     return f'"{"".join(map(character, in_utf8(text)))}"'
 
 
@@ -63,5 +63,5 @@ def character(byte: int) -> str:
 
 
 def in_utf8(text: str) -> bytes:
-    """Return the bytes of a text."""
+    """Return the UTF-8 bytes of a text."""
     return text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Learning in C: the state of a model, the parts of its step, and what `learn_one` calls."""
+"""Learning in C: the state of a model, the parts of its step, and the functions of `learn_one`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from onlinekern.fitted.export.c.rules import CONTINUED, write_rule
 from onlinekern.fitted.export.c.source import Source
 
 DRAWING_SAMPLERS = ("LossProportional", "SlopeProportional")
-# The weights start from 1 again above the first; the second is the most that they grow from one
-# model to the next. Both are constants of `base.scaled_average`.
+# Above the first number, the weights of models start from 1 again. The second is the largest factor
+# from one model's weight to the next. Both are those of `base.scaled_average`.
 LARGEST_WEIGHT, LARGEST_GROWTH = 2.0**256, 1e100
-# By which the share of a model that leads the average grows: a constant of `base.scaled_average`.
+# Growth of the present model's share while it leads the average, as in `base.scaled_average`.
 CATCH_UP = 1.5
-# Heads of a single score, and what the rule sees as the target.
+# Heads with a single score, and the expression for the target that the rule gets.
 SINGLE = {"Head": "y", "Standardized": "y", "Binary": "y > 0 ? 1 : -1"}
 
 
 class LearningWriter(Forms):
-    """Writer of the code that learns; a subclass says what the space of the model needs.
+    """Writer of the code that learns; each kind of space has a subclass.
 
     Parameters
     ----------
@@ -33,16 +33,16 @@ class LearningWriter(Forms):
     n_features : int
         Number of features of a row that is scored.
     capacity : int, optional
-        Room for support vectors.
+        Largest number of support vectors.
     tries : bool, default=False
-        Whether `learn` can also be tried, without learning anything, for the scores in `shown`.
+        Whether `learn` also has a dry run, which writes the scores to `shown` and learns nothing.
     """
 
-    # False of least squares, which have no step along a rule.
+    # False for least squares, whose steps do not come from a rule.
     follows_rule: ClassVar[bool] = True
-    # What `add` and `move` take: the row, or its features.
+    # The argument of `add` and `move`: the row, or its features.
     row: ClassVar[str] = "x"
-    # Room for support vectors.
+    # The largest number of support vectors.
     room = 0
     state: Any
 
@@ -61,12 +61,12 @@ class LearningWriter(Forms):
         # The scale is 1 / t.
         self.inverse_time = learning.rule.name == "InverseTime"
         self.catches_up = learning.numbers.averaging == "decay"
-        # Classes have weights above 1, and the rule takes them as steps that follow each other.
+        # A class weight above 1 becomes a step of weight 1 and further ones, if the rule does so.
         heavy = learning.factors is not None and max(learning.factors) > 1
         self.continues = heavy and learning.rule.name in CONTINUED
 
     def length_of(self, length: int, capacity: int | None) -> int:
-        """Return how many numbers an output has room for, of those that there are."""
+        """Return the size of an output's array, given the current length."""
         return length
 
     def draws_numbers(self, learning: states.Learning) -> bool:
@@ -75,16 +75,16 @@ class LearningWriter(Forms):
 
     @property
     def scales(self) -> bool:
-        """Whether the whole model is multiplied on the way."""
+        """Whether some step multiplies the whole model by a factor."""
         return rule_shrinks(self.learning.rule)
 
     @property
     def second_order(self) -> bool:
-        """Whether a step has a contraction."""
+        """Whether a step reduces a covariance."""
         return False
 
     def write(self) -> None:
-        """Write all that learns but the functions of the header."""
+        """Write all functions that learn, except those declared in the header."""
         self.write_state()
         self.write_row()
         self.write_average()
@@ -124,11 +124,11 @@ class LearningWriter(Forms):
             )
 
     def write_row(self) -> None:
-        """Write the functions `look`, `product` and `length_of`, and what they read."""
+        """Write the functions `look`, `product` and `length_of`, and the tables that they read."""
         raise NotImplementedError(f"{type(self).__name__}.write_row")
 
     def write_average(self) -> None:
-        """Write the functions `advance`, `shrink` and `model_scores`, and what adds a sample."""
+        """Write `advance`, `shrink` and `model_scores`, and the functions that add a sample."""
         own, kind = self.learning.numbers, "averaged" if self.averaged else "plain"
         values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": "", "led": "void"}
         if self.averaged:
@@ -142,7 +142,7 @@ class LearningWriter(Forms):
         self.write_addition(kind)
 
     def scale_ends(self) -> tuple[float, float]:
-        """Return the least and the largest scale before it is multiplied into the numbers."""
+        """Return the scales below and above which the scale is multiplied into the numbers."""
         return 1e-3, 1e3
 
     def write_scores(self, kind: str) -> None:
@@ -152,14 +152,14 @@ class LearningWriter(Forms):
 
     @property
     def is_linear(self) -> bool:
-        """Whether the learner is a linear one, whose first model counts in no average."""
+        """Whether the learner is a linear one, whose average leaves out the first model."""
         return False
 
     def write_addition(self, kind: str) -> None:
         """Write the functions that add a sample to the model."""
 
     def write_shares(self, values: dict[str, Any]) -> None:
-        """Write the weights of models in the average; complete the values of `averaged_state`."""
+        """Write the weights of models in the average; add the values of `averaged_state`."""
         averaging = self.learning.numbers.averaging
         if averaging is True or averaging == "decay":
             self.fill("shares_uniform" if averaging is True else "shares_decay")
@@ -234,14 +234,14 @@ class LearningWriter(Forms):
         )
 
     def when_full(self, restore: list[str]) -> str:
-        """Return lines that refuse a sample for which there is no room."""
+        """Return lines that refuse a sample if there is no room for it."""
         return ""
 
     def write_growth(self, save: list[str], restore: list[str], lead: list[str]) -> None:
-        """Write what makes the model longer, and add its lines to those of `learn`."""
+        """Write the functions that let the model grow, and add their calls to those of `learn`."""
 
     def updating(self) -> tuple[str, str]:
-        """Return the lines that shrink the model, and those that move it."""
+        """Return the lines that shrink the model, and those that make its step."""
         shrink, update = self.shrinking(), self.moving()
         if self.inverse_time:
             update += "\n    scale = 1 / (real)steps;"
@@ -260,14 +260,14 @@ class LearningWriter(Forms):
         return f"    shrink({factor} > 0 ? {factor} : 0);"
 
     def moving(self) -> str:
-        """Return the lines that move the model."""
+        """Return the lines that make the step of the model."""
         step = "move(k, x)" if self.second_order else "add(k, &phi, coefficients[k])"
         moved = "            if (coefficients[k] < 0 || coefficients[k] > 0)"
         each = f"        for (int32_t k = 0; k < {self.size.outputs}; k++)"
         return f"{each}\n{moved}\n                {step};"
 
     def write_recent(self) -> str:
-        """Write the scores of the last samples; return the line that notes one."""
+        """Write the memory of recent scores; return the line that adds a score to it."""
         recent = self.learning.recent
         if recent is None:
             return ""
@@ -294,7 +294,7 @@ class LearningWriter(Forms):
         return "    note_score({});"
 
     def leading(self) -> str:
-        """Return the line that compares the present model and the average; write its functions."""
+        """Write the function that compares the present model and the average; return its call."""
         if not self.catches_up:
             return ""
         head = self.learning.head.name
@@ -311,7 +311,7 @@ class LearningWriter(Forms):
         if self.catches_up:
             lines = "    advance(led > lead ? led : 0);\n    lead = led;"
         if self.inverse_time:
-            # Coefficients enter in units of the scale.
+            # Coefficients are stored in units of the scale.
             lines += ("\n" if self.averaged else "    steps += 1;\n") + "    scale = 1;"
         return lines
 
@@ -337,7 +337,7 @@ def solutions(second_order: bool) -> tuple[str, str]:
 
 
 def rule_shrinks(rule: states.Described) -> bool:
-    """Return whether a rule multiplies what was learnt before."""
+    """Return whether a rule multiplies the earlier model by a factor."""
     if rule.name in ("Pegasos", "BatchPegasos"):
         return True
     return rule.name == "Gradient" and bool(rule.arguments.get("regularisation", 0.0))

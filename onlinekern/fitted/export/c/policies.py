@@ -1,4 +1,4 @@
-"""Budget policies in C. A new one is a section that admits a sample, and a line of `POLICIES`.
+"""Budget policies in C. A new policy is a template that admits a sample, and a line of `POLICIES`.
 
 Policies that hold an inverse Gram matrix come first.
 """
@@ -22,7 +22,7 @@ LEAST_PERIOD, RIDGE, JITTERS = 64, 1e-5, {False: 1e-6, True: 1e-5}
 
 
 def write_inverse(learner: Forms, state: KernelState, room: int) -> None:
-    """Write the inverse, and other numbers of the policy."""
+    """Write the inverse, and other state of the policy."""
     source, known = learner.source, state.matrices
     for name in ("inverse", "covariance", "prior", "diagonals", "goals", "residuals"):
         if name in known:
@@ -37,7 +37,7 @@ def write_inverse(learner: Forms, state: KernelState, room: int) -> None:
 
 
 def write_window(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Return what the form wants that solves ridge regression; write what it calls."""
+    """Write the functions of ridge regression on a window; return the values of its template."""
     arguments, pulled = state.policy.arguments, ""
     learner.fill("solved_values", slots=room)
     if arguments.get("eta", 0.0) > 0:
@@ -46,7 +46,7 @@ def write_window(learner: Forms, state: KernelState, room: int) -> dict[str, Any
 
 
 def write_tracker(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Return what the form of the tracker wants; write what it calls."""
+    """Write the functions of KRLS-T; return the values of its template."""
     arguments, single = state.policy.arguments, state.single or learner.source.dtype == np.float32
     learner.fill("solved_values", slots=room)
     given = {"lambda": arguments["forgetting"], "noise": arguments["noise"]}
@@ -65,7 +65,7 @@ Writer: TypeAlias = Callable[[Forms, KernelState, int], dict[str, Any]]
 
 
 def write_nothing(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Return what the form of a policy wants that keeps nothing: nothing."""
+    """Return no values: the policy keeps no state, and its template needs none."""
     return {}
 
 
@@ -78,16 +78,16 @@ class Policy:
     form : str
         Section that admits a sample.
     write : callable
-        (learner, state of the support vectors, room for them) -> what the form wants. It writes
-        what the policy keeps, and what the form calls.
+        (learner, state of the support vectors, their largest number) -> values of the template.
+        It writes the state of the policy, and the functions that the template calls.
     noted : tuple of str
-        What the policy must know of a sample beside its coefficients.
+        Facts about a sample that the policy needs besides its coefficients.
     size : str
-        Size of a support vector, where the smallest one leaves.
+        Expression for the size of a support vector, if the smallest one is evicted.
     measures : bool
-        Whether it keeps the kernel values of support vectors with themselves, or their roots.
+        Whether it keeps kappa(x, x) of the support vectors, or its square root.
     takes_turns : bool
-        Whether support vectors take their slots in turn.
+        Whether support vectors fill the slots in turn.
     draws : bool
         Whether it draws random numbers.
     shrinks : bool
@@ -105,7 +105,7 @@ class Policy:
 
 
 def write_moves(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Write how a sample moves the nearest support vector; return what the forms want."""
+    """Write the function that moves the nearest support vector; return the values of templates."""
     place = f"[k * {learner.size.length} + slot]"
     moved = f"        companions{place} += share * coefficients[k] / scale * total;"
     learner.fill("add_at", moved=learner.if_averaged(moved))
@@ -115,13 +115,13 @@ def write_moves(learner: Forms, state: KernelState, room: int) -> dict[str, Any]
 
 
 def full(state: KernelState) -> str:
-    """Return the test whether there are as many support vectors as there may be."""
+    """Return the condition that the number of support vectors has reached its bound."""
     bound = state.policy.arguments.get("max_support")
     return f"n_support == {bound}" if bound else "0"
 
 
 def rescale(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Return what forms want of an eviction at random that changes all coefficients."""
+    """Return the values for an eviction at random that changes all coefficients."""
     bound, lines = state.policy.arguments["max_support"], []
     if state.policy.name == "UniformEviction" and bound > 1:
         lines.append(f"        shrink({learner.number(bound / (bound - 1.0))});")
@@ -132,7 +132,7 @@ def rescale(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
 
 
 def write_projectron(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Return what the form of the Projectron wants."""
+    """Return the values of the Projectron's template."""
     arguments = state.policy.arguments
     price = min(arguments["price"], float(np.finfo(learner.source.dtype).max) / 4)
     return {
@@ -144,7 +144,7 @@ def write_projectron(learner: Forms, state: KernelState, room: int) -> dict[str,
 
 
 def write_merging(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Return what the form wants that merges two support vectors."""
+    """Return the values of the template that merges two support vectors."""
     wide = learner.source.dtype == np.float64
     return {
         "rounded": "(real)(float)" if state.single else "",
@@ -154,7 +154,7 @@ def write_merging(learner: Forms, state: KernelState, room: int) -> dict[str, An
 
 
 def write_dual(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Return what the form wants that merges support vectors into weights of features."""
+    """Return the values of the template that merges support vectors into weights of features."""
     own, length = state.beside, learner.size.length
     assert own is not None
     assert own.map is not None
@@ -174,7 +174,7 @@ def write_dual(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
 
 
 def write_shrinking(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Write what the Forgetron keeps; return what its form wants."""
+    """Write the state of the Forgetron; return the values of its template."""
     source, known = learner.source, state.matrices
     learner.corner("margins", known["margins"], learner.size.outputs, room)
     source.scalar("damage", known["damage"])
@@ -183,7 +183,7 @@ def write_shrinking(learner: Forms, state: KernelState, room: int) -> dict[str, 
 
 
 def write_halving(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Write what Ahpatron keeps; return what its form wants."""
+    """Write the state of Ahpatron; return the values of its template."""
     source, size = learner.source, learner.size
     kept, arguments = state.policy.arguments["max_support"] // 2, state.policy.arguments
     source.scalar("norm_squared", state.matrices["square"])
@@ -201,7 +201,7 @@ def write_halving(learner: Forms, state: KernelState, room: int) -> dict[str, An
 
 
 def write_affine(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Write the last samples of KAPA; return what its forms want."""
+    """Write KAPA's memory of the last samples; return the values of its templates."""
     source, known, arguments = learner.source, state.matrices, state.policy.arguments
     order = arguments["order"]
     slots, targets, weights, scores = known["recent"]
@@ -222,7 +222,7 @@ def write_affine(learner: Forms, state: KernelState, room: int) -> dict[str, Any
 
 
 def write_machines(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Write the memory of least-squares machines; return what their form wants."""
+    """Write the state of least-squares machines; return the values of their template."""
     arguments = state.policy.arguments
     for name in ("sizes", "ones_solved"):
         learner.source.memory(name, room)
@@ -238,7 +238,7 @@ def write_machines(learner: Forms, state: KernelState, room: int) -> dict[str, A
 
 TARGET = ("y",)
 VALUE = "FABS(values[slot]) / inverse[slot * {next}]"
-# What a support vector adds that the others cannot, by the diagonal of the inverse.
+# Loss of the function if a support vector is removed, from the diagonal of the inverse.
 BEYOND = "norm_of(slot) * (diagonals[slot] > {ridge} ? SQRT(diagonals[slot] - {ridge}) : 0)"
 POLICIES = {
     "Budget": Policy("grow"),

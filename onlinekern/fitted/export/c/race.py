@@ -1,4 +1,4 @@
-"""A race in C: each expert as a model alone, under names of its own, and their vote."""
+"""A race in C: each expert as a separate model with prefixed names, and their vote."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from onlinekern.fitted.export.c.reentrant import SIGNATURE, UNIT_END, WORD
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.states import Learning, RaceState
 
-# These functions have no state: experts share them.
+# These functions have no state, so all experts share them.
 SHARED = {"is_finite", "all_finite", "none_infinite", "dot", "square", "absolute", "inverse_norm",
           "squared_distance", "absolute_distance", "power", "single"}  # fmt: skip
 TABLE = re.compile(r"^static const \w+ (\w+)\[", re.M)
-# Constants of `core.race`, `core.learning.vote` and `core.learning.combination`.
+# The values are those of `core.race`, `core.learning.vote` and `core.learning.combination`.
 SEGMENT, TRIAL, REST, ALARM = 256, 1024, 8, 512
 NUMBERS = {"single": 0.5**0.5, "least": parts.LEAST_SHARE, "worse": 4.0, "few": 100.0,
            "margin": parts.MARGIN, "prior": 10.0, "lately": 0.98,
@@ -28,7 +28,7 @@ LITTLE = 0.02
 
 
 class ExpertSource(Source):
-    """Source of one expert, whose names get a beginning of their own when they join a file."""
+    """Source of one expert, whose names get a prefix when they are added to a file."""
 
     def __init__(self, whole: Source, beginning: str) -> None:
         super().__init__(whole.dtype, whole.names["prefix"])
@@ -36,12 +36,12 @@ class ExpertSource(Source):
         self.whole, self.beginning = whole, beginning
 
     def use(self, *names: str) -> None:
-        """Add functions; those that all experts share are added to the file."""
+        """Add functions; those that all experts share go into the file directly."""
         self.whole.use(*(name for name in names if name in SHARED))
         super().use(*(name for name in names if name not in SHARED))
 
     def join(self) -> None:
-        """Add all of it to the file."""
+        """Add all code of the expert to the file."""
         units = [unit for block in self.code for unit in UNIT_END.split(block)]
         own = {found[2] for unit in units if (found := SIGNATURE.search(unit))}
         own |= {name for table in self.tables for name in TABLE.findall(table)}
@@ -64,7 +64,7 @@ class ExpertSource(Source):
         whole.wide_columns |= self.wide_columns
 
     def named(self, field: Field) -> Field:
-        """Return a field under its name in the file."""
+        """Return a field with its name in the file."""
         return field._replace(name=self.beginning + field.name)
 
 
@@ -79,7 +79,7 @@ class RaceWriter(Forms):
         super().__init__(source, learning, Size(outputs, n_features, 0), False)
 
     def write(self) -> None:
-        """Write all that learns but the functions of the header."""
+        """Write all functions that learn, except those declared in the header."""
         source, state, outputs = self.source, self.state, self.size.outputs
         n = len(state.experts)
         source.memory("dry_run", 1, "int32_t")
@@ -110,7 +110,7 @@ class RaceWriter(Forms):
         self.fill("race_learn", **more, **values)
 
     def trying(self, k: int) -> str:
-        """Return the lines that let an expert try to learn a sample, and read its scores."""
+        """Return the lines that make a dry run of an expert and read its scores."""
         count = self.size.outputs
         return (
             f"    if (status == {self.source.names['PREFIX']}_OK && fed[{k}]) {{\n"
@@ -120,7 +120,7 @@ class RaceWriter(Forms):
         )
 
     def write_state(self, n: int) -> None:
-        """Write what the vote keeps, and its memory."""
+        """Write the state of the vote, and its working memory."""
         source, state, outputs = self.source, self.state, self.size.outputs
         source.counter("seen", self.learning.seen)
         source.counter("alarm", state.alarm)

@@ -1,9 +1,10 @@
-"""Functions of a C file: those that are called, and the model that they take.
+"""Functions of a C file: removing those that nothing calls, and adding a `model` parameter.
 
-The sections name what a model remembers as if there were one model: `values[j]`. Here the functions
-that use such a name, or call one that does, get a parameter `model`, and the names become
-`model->state.values[j]`, of what learning changes, or `model->features[j]`, of what a call
-overwrites. So no function has memory of its own, and each model can be used by a thread of its own.
+The templates use names such as `values[j]` as if there were only one model. This module adds a
+parameter `model` to each function that uses such a name, directly or through other functions. The
+names become `model->state.values[j]` (state, which learning changes) or `model->features[j]`
+(working memory, which each call overwrites). So functions have no memory of their own, and several
+threads can each use their own model.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 UNIT_END = re.compile(r"(?<=\n}\n)")
 STATIC = re.compile(r"^static [\w ]+ \*?(\w+)\(", re.M)
 SIGNATURE = re.compile(r"^((?:static )?(?:const )?\w+ \*?)(\w+)\(([^)]*)\)(?=\n{)", re.M)
-# Comments stay, and so do members of structures.
+# Comments and members of structures are matched first, so that they stay as they are.
 WORD = re.compile(r"/\*.*?\*/|(?:->|\.)\s*\w+|\b[A-Za-z_]\w*\b", re.S)
 CALL = re.compile(rf"({WORD.pattern})(\(\)?)?", re.S)
 TYPES = "real double float int int32_t int64_t uint64_t uint32_t row target_type"
@@ -27,7 +28,7 @@ LINE = 100
 
 
 class Function(NamedTuple):
-    """A public function that takes the model."""
+    """Public function with a model parameter."""
 
     type: str
     name: str
@@ -35,7 +36,7 @@ class Function(NamedTuple):
 
 
 def called(blocks: list[str]) -> list[str]:
-    """Return the functions of these texts, without static ones that no other names."""
+    """Return the functions in these texts, without static ones that no other function names."""
     units = [unit for block in blocks for unit in UNIT_END.split(block) if unit.strip()]
     while True:
         kept = [unit for unit in units if is_called(unit, units)]
@@ -45,7 +46,7 @@ def called(blocks: list[str]) -> list[str]:
 
 
 def is_called(unit: str, units: list[str]) -> bool:
-    """Return whether a function is not static, or one of the others names it."""
+    """Return whether a function is not static, or another one names it."""
     found = STATIC.search(unit)
     if found is None:
         return True
@@ -60,10 +61,10 @@ def with_model(
     scratch: Sequence[str],
     more: Iterable[str] = (),
 ) -> tuple[list[str], list[Function]]:
-    """Return the functions with the model as a parameter, and the public ones of these.
+    """Return the functions with the model as a parameter, and the public ones among them.
 
-    A public one gets the ending `_r`: its name alone is that of the function without a model.
-    The functions of the names in `more` take the model too, whether they need it or not.
+    A public function with the parameter gets the ending `_r`. The name without it belongs to the
+    function for the shared model. The functions in `more` get the parameter in any case.
     """
     places = {name: f"model->state.{name}" for name in state}
     places |= {name: f"model->{name}" for name in scratch}
@@ -90,9 +91,9 @@ def with_model(
 
 
 def with_callers(found: set[str], names: Sequence[str], words: Sequence[set[str]]) -> set[str]:
-    """Return these functions, those that call one of them, those that call these, and so on.
+    """Return these functions and all that call them, directly or indirectly.
 
-    `words` are those of each function of `names`.
+    `words` has the names that each function of `names` uses.
     """
     while True:
         callers = {name for name, own in zip(names, words, strict=True) if own & found} - found
@@ -102,12 +103,12 @@ def with_callers(found: set[str], names: Sequence[str], words: Sequence[set[str]
 
 
 def words_of(unit: str) -> set[str]:
-    """Return the names in a function that are no members of structures."""
+    """Return the names in a function, without members of structures."""
     return {word for word in WORD.findall(unit) if word[0].isalpha() or word[0] == "_"}
 
 
 def hidden_in(unit: str) -> set[str]:
-    """Return the names that a function declares."""
+    """Return the names that a function declares, including parameters."""
     code = re.sub(r"/\*.*?\*/", "", unit, flags=re.S)
     found = SIGNATURE.search(code)
     lists = [found[3]] if found else []
@@ -119,7 +120,7 @@ def hidden_in(unit: str) -> set[str]:
 
 
 def of_model(unit: str, places: dict[str, str], taking: set[str], prefix: str) -> str:
-    """Return a function that takes the model, by the places of what is in it."""
+    """Return a function with the model parameter; `places` says where the model holds each name."""
     own = {name: place for name, place in places.items() if name not in hidden_in(unit)}
 
     def replaced(match: re.Match[str]) -> str:
@@ -137,12 +138,12 @@ def of_model(unit: str, places: dict[str, str], taking: set[str], prefix: str) -
 
 
 def renamed(name: str, prefix: str) -> str:
-    """Return the name of a function that takes the model."""
+    """Return the name of a function after it gets the model parameter."""
     return f"{name}_r" if name.startswith(f"{prefix}_") else name
 
 
 def wrapped(head: str) -> str:
-    """Return the head of a function in lines of a bearable length."""
+    """Return the head of a function, broken into lines of at most `LINE` characters."""
     lines, indent = [" ".join(head.split())], " " * (head.index("(") + 1)
     while len(lines[-1]) > LINE:
         cut = lines[-1].rindex(", ", 0, LINE) + 1
@@ -151,7 +152,7 @@ def wrapped(head: str) -> str:
 
 
 def wrappers(shared: Sequence[Function]) -> str:
-    """Return the functions without a model, which share one."""
+    """Return the functions without a model parameter, which use the shared model."""
     found = []
     for function in shared:
         names = [re.findall(r"\w+", part)[-1] for part in function.parameters.split(",")]

@@ -1,4 +1,4 @@
-"""Rules in C: the coefficient of a sample, and contractions of rules of second order."""
+"""Rules in C: the coefficient of a sample, and the contraction of second-order rules."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.states import Described
 
-# These parts have the C of another class.
+# These classes share the C code of another one.
 SAME_RULE = {"Pegasos": "Gradient"}
-# A weight above 1 is a step of weight 1 and what comes after it (`Rule.continues`).
+# A weight above 1 is a step of weight 1, followed by one for the rest (`Rule.continues`).
 CONTINUED = ("Gradient", "Pegasos", "BatchPegasos", "InverseTime")
-# A variance below this share of ||x||^2 counts as 0: `models.confidence`.
+# A variance below this share of ||x||^2 counts as 0, as in `models.confidence`.
 NEGLIGIBLE = 1e-15
 
 
 def write_rule(
     learner: Forms, rule: Described, second_order: bool, continues: bool = False
 ) -> None:
-    """Write the functions of a rule; with `continues`, of what comes after a step of weight 1."""
+    """Write the functions of a rule; with `continues`, also the step for weights above 1."""
     if second_order:
         write_second_order_rule(learner, rule)
         return
@@ -38,7 +38,7 @@ def write_rule(
             learner.fill(f"{kind}_InverseTime", bounded=bounded, regularisation=regularisation)
         return
     if rule.name == "MarginPerceptron":
-        # A step on a margin error is less than 1; the policy weighs it.
+        # A step on a margin error is less than 1; the policy scales it.
         bounded = "y * (loss_value(f, y) < 1 ? loss_value(f, y) : 1)"
         coefficient = bounded if rule.arguments["margins"] else "loss_slope(f, y)"
         learner.fill("rule_MarginPerceptron", coefficient=coefficient)
@@ -57,7 +57,7 @@ def write_rule(
 
 
 def write_second_order_rule(learner: Forms, rule: Described) -> None:
-    """Write the functions for the coefficient and the contraction of a rule."""
+    """Write the functions for coefficient and contraction of a second-order rule."""
     if rule.name == "AROW":
         learner.fill("rule_AROW", r=learner.number(rule.arguments["r"]))
         return

@@ -1,8 +1,9 @@
-"""Sections of the files `*.c` beside this one.
+"""Sections of the C files in this folder.
 
-A section begins with ``/*** name: others ***/`` and needs the other sections in front of it. One
-without `$names` is a function; one with them is a form that is filled in for each use.
-`src/native/loops.py` fills in the same forms for the C library: this module imports no other.
+A section begins with ``/*** name: others ***/``; `others` are the sections that it needs before it.
+Sections with `$names` are templates, which are filled in for each use. Sections without them are
+functions. `src/native/loops.py` uses the same templates for the C library, so this module imports
+no other.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ FILES = (
     *("declarations.h", "fixed/fixed.c"),
 )
 
-# Each kernel has the expression that makes its value from a product p with a vector, and the name
-# of that product.
+# For each kernel, its value as an expression of a product p with a vector, and the function that
+# computes this product.
 VALUES = {
     "gaussian": ("EXP(-$gamma * p)", "squared_distance"),
     "exponential": ("EXP(-SQRT($gamma * p))", "squared_distance"),
@@ -34,7 +35,7 @@ VALUES = {
 
 @cache
 def sections() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return for each name the text of its section, and the names of those that it needs."""
+    """Return the text of each section by name, with the names of the sections that it needs."""
     found = {}
     for name in FILES:
         text = Path(__file__).parent.joinpath(name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Source of a C file that grows by tables, and by the functions that it needs, each once."""
+"""Source of a C file: tables, and each needed function once."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from onlinekern.fitted.export.c.fields import (
 from onlinekern.fitted.export.c.reentrant import Function, called, with_model, wrappers
 from onlinekern.fitted.export.c.sections import sections
 
-# Steps of the table between 2^0 and 2^-1, and the bits of an entry behind the point.
+# Number of table entries between 2^0 and 2^-1, and fractional bits of an entry.
 PARTS, VALUE_BITS = 256, 30
 ENTRIES_PER_LINE = 8
 
 
 def halves() -> Array:
-    """Return the table of 2^-t, of t from 0 to 1, ndarray (PARTS + 1,) of whole numbers."""
+    """Return the table of 2^-t for t from 0 to 1, as an ndarray (PARTS + 1,) of whole numbers."""
     return np.rint(np.exp2(VALUE_BITS - np.arange(PARTS + 1) / PARTS)).astype(np.int64)
 
 
 def exponential(prefix: str) -> str:
-    """Return the text that defines EXP of float: a table if the compiler is told so, else expf."""
+    """Return the definition of EXP for float: from a table if a macro asks for it, else expf."""
     entries = [f"{entry}u" for entry in halves().tolist()]
     rows = [entries[i : i + ENTRIES_PER_LINE] for i in range(0, len(entries), ENTRIES_PER_LINE)]
     lines = ",\n    ".join(", ".join(row) for row in rows)
@@ -53,12 +53,12 @@ CALENDAR = r"\b(floor|fmod)\("
 
 
 def mentions(parts: list[str], pattern: str) -> bool:
-    """Return whether a part of a file has text of a pattern."""
+    """Return whether some part of a file matches a pattern."""
     return any(re.search(pattern, part) for part in parts)
 
 
 def includes(used: list[str], parts: list[str]) -> str:
-    """Return the includes of the parts of a file, which has macros for the functions `used`."""
+    """Return the includes that parts of a file need; `used` are functions of <math.h>."""
     math = "#include <math.h>\n" if used or mentions(parts, CALENDAR) else ""
     return math + ("#include <string.h>\n" if mentions(parts, STRINGS) else "")
 
@@ -75,18 +75,18 @@ class Source:
     Attributes
     ----------
     flash, ram : int
-        Bytes of the constant tables and of what a model remembers.
+        Bytes of the constant tables and of a model.
     fields : list of Field
-        What learning changes.
+        Fields that learning changes.
     identity, room : int
-        What a state must say of its model: `identity`, and the room for support vectors.
+        Numbers by which a state identifies its model: `identity`, and the room for support vectors.
     fixed : bool
         Whether there are landmarks, and they are constants.
     scratch : dict
-        Name -> declaration of what a call overwrites.
+        Name -> declaration of working memory, which each call overwrites.
     """
 
-    # The section of the types that functions know, if they need any.
+    # Section with the types that functions use, if any.
     types: ClassVar[str] = "types"
 
     def __init__(self, dtype: Any, prefix: str) -> None:
@@ -115,24 +115,24 @@ class Source:
         return f"{kind}{self.n_ids}"
 
     def use(self, *names: str) -> None:
-        """Add functions of these names, and those that they need."""
+        """Add functions by name, with those that they need."""
         for name in names:
             if name not in self.used:
                 self.used.add(name)
                 self.fill(name)
 
     def fill(self, name: str, **values: Any) -> None:
-        """Add a form, with these values in the places of its names."""
+        """Add a template filled with these values."""
         self.code.append(self.filled(name, **values))
 
     def filled(self, name: str, **values: Any) -> str:
-        """Return the text of a form; what it needs is added first."""
+        """Return a template filled with values, after adding the functions that it needs."""
         text, needed = sections()[name]
         self.use(*needed)
         return Template(text).substitute(self.names | {k: str(v) for k, v in values.items()})
 
     def number(self, value: Any) -> str:
-        """Return a number as a literal that the compiler reads as the same bits."""
+        """Return a number as a literal from which the compiler gets the same bits."""
         return self.literal(float(self.dtype.type(self.checked(np.float64(value)))))
 
     def literal(self, value: float) -> str:
@@ -145,7 +145,7 @@ class Source:
         return [self.literal(value) for value in narrow.tolist()]
 
     def checked(self, values: Any) -> Any:
-        """Return the values; raise ValueError if the number type has no room for them."""
+        """Return the values; raise ValueError if one is too large for the number type."""
         with np.errstate(over="ignore"):
             fits = np.isfinite(values) & np.isfinite(np.asarray(values).astype(self.dtype))
         if not np.all(fits):
@@ -156,13 +156,13 @@ class Source:
         return values
 
     def constants(self, name: str, values: Any) -> None:
-        """Add a table of numbers that never change."""
+        """Add a constant table of numbers."""
         texts = self.literals(values)
         self.flash += len(texts) * self.dtype.itemsize
         self.table(f"static const real {name}", texts, len(texts))
 
     def exact(self, id_: str, **tables: Array) -> None:
-        """Add tables of one term, whose numbers keep their own type in a file of any type."""
+        """Add tables of one term, whose numbers keep their own types."""
         for name, values in tables.items():
             self.flash += values.nbytes
             texts = [literal_of(value, values.dtype) for value in values.ravel().tolist()]
@@ -170,47 +170,47 @@ class Source:
             self.table(f"static const {type_name} {id_}_{name}", texts, len(texts))
 
     def records(self, name: str, type_name: str, itemsize: int, texts: list[str]) -> None:
-        """Add a table of records that never change, of a type that is declared before."""
+        """Add a constant table of records, whose type is declared before."""
         self.flash += itemsize * len(texts)
         self.table(f"static const {type_name} {name}", texts, len(texts))
 
     def integers(self, name: str, values: Array, type_name: str, itemsize: int) -> None:
-        """Add a table of integers that never change."""
+        """Add a constant table of integers."""
         self.flash += values.size * itemsize
         texts = (str(int(value)) for value in values)
         self.table(f"static const {type_name} {name}", texts, values.size)
 
     def changing(self, name: str, values: Array) -> None:
-        """Add changing floats, in a file of any type."""
+        """Add floats to the state, whatever the number type of the file."""
         self.remember(name, "float", values.ravel(), max(1, values.size))
 
     def state(self, name: str, values: Any, capacity: int = 0) -> None:
-        """Add changing numbers with room for `capacity`."""
+        """Add numbers to the state, with room for `capacity` of them."""
         numbers = self.checked(np.ravel(values)).astype(self.dtype)
         self.remember(name, "real", numbers, max(1, capacity, len(numbers)))
 
     def scalar(self, name: str, value: Any) -> None:
-        """Add a number that changes."""
+        """Add a number to the state."""
         self.remember(name, "real", self.checked(np.array([value], dtype=np.float64)), 0)
 
     def counter(
         self, name: str, value: int, type_name: str = "int64_t", most: int = COUNTER
     ) -> None:
-        """Add a whole number from 0 to `most` that changes."""
+        """Add a whole number from 0 to `most` to the state."""
         self.remember(name, type_name, np.array([value]), 0, most)
 
     def whole_numbers(
         self, name: str, values: Array, type_name: str, room: int, most: int = COUNTER
     ) -> None:
-        """Add whole numbers from 0 to `most` that change, with room for so many."""
+        """Add whole numbers from 0 to `most` to the state, with room for `room` of them."""
         self.remember(name, type_name, values, room, most)
 
     def words(self, name: str, values: Any) -> None:
-        """Add changing words of 64 bits."""
+        """Add words of 64 bits to the state."""
         self.remember(name, "uint64_t", np.array(values, dtype=np.uint64), len(values), ANY)
 
     def structure(self, name: str, members: dict[str, Any]) -> None:
-        """Add a structure of numbers and of arrays that change; the type has its name."""
+        """Add a structure of numbers and arrays to the state; its type has the same name."""
         sizes = [np.size(value) if np.ndim(value) else 0 for value in members.values()]
         record = tuple(zip(members, sizes, strict=True))
         values = self.checked(np.concatenate([np.ravel(value) for value in members.values()]))
@@ -225,9 +225,9 @@ class Source:
         most: int = FINITE,
         record: tuple[tuple[str, int], ...] = (),
     ) -> None:
-        """Add a field that learning changes; without `room` it is a single number.
+        """Add a field to the state; without `room` it is a single number.
 
-        It takes RAM, and its first values take flash.
+        The field takes RAM, and its first values take flash.
         """
         padded = np.zeros(max(1, room), dtype_of(type_name, self.dtype))
         padded[: len(values)] = values
@@ -236,12 +236,12 @@ class Source:
         self.ram += padded.nbytes
 
     def memory(self, name: str, count: int, type_name: str = "real") -> None:
-        """Add memory that a call overwrites."""
+        """Add working memory, which each call overwrites."""
         self.ram += count * (self.dtype.itemsize if type_name == "real" else 4)
         self.scratch[name] = f"{self.public(type_name)} {name}[{count}];"
 
     def public(self, type_name: str) -> str:
-        """Return a type by its name in the header."""
+        """Return the name of a type in the header."""
         return f"{self.names['prefix']}_real" if type_name == "real" else type_name
 
     def table(self, declaration: str, texts: Iterable[str], count: int) -> None:
@@ -269,11 +269,11 @@ class Source:
         return top.replace("\n\n\n", "\n\n") + "\n".join(parts)
 
     def macro(self, name: str) -> str:
-        """Return the macro that is a function of C in the number type."""
+        """Return the macro for a function of <math.h> in the number type."""
         return f"#define {name.upper()} {name}{'f' if self.type == 'float' else ''}\n"
 
     def typedefs(self, functions: list[str]) -> str:
-        """Return the names of types by which functions know columns and targets."""
+        """Return typedefs for columns and targets, if functions use them."""
         column = "int32_t" if self.wide_columns else "uint16_t"
         found = [f"typedef {column} column;\n"] if mentions(functions, r"column \*") else []
         for each in self.fields:
@@ -283,7 +283,7 @@ class Source:
         return "".join(found)
 
     def own_functions(self) -> list[str]:
-        """Return the functions of models of the caller, and those that share one."""
+        """Return the functions for models of the caller, and those for the shared model."""
         if not self.fields and not self.scratch:
             return []
         found = [self.filled("init_state" if self.fields else "init_scratch")]
@@ -303,7 +303,7 @@ class Source:
         return HEAD + sum(each.values.nbytes for each in self.fields) + 4
 
     def first_values(self) -> list[str]:
-        """Return the table of what a model begins with, if it learns."""
+        """Return the table of the first values of a model, if it learns."""
         if not self.fields:
             return []
         lines = ",\n    ".join(each.contents() for each in self.fields)
@@ -312,7 +312,7 @@ class Source:
         ]
 
     def structures(self) -> str:
-        """Return the types of the header for what a model remembers."""
+        """Return the types of the header for state and working memory of a model."""
         prefix = self.names["prefix"]
         found = "".join(each.structure(prefix) for each in self.fields)
         members = [f"    {declaration}\n" for declaration in self.scratch.values()]

@@ -1,4 +1,4 @@
-"""Learning in C by recursive least squares, and the leverages of detectors of outliers."""
+"""Learning in C by recursive least squares, also for detectors whose scores are leverages."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from onlinekern.fitted.export.c.joint import JointWriter
 from onlinekern.fitted.export.c.terms import diagonal_of
 from onlinekern.fitted.export.states import SquaresState, Sums
 
-# Of `linalg.evidence`: the least share of the squares of the targets that is not explained.
+# Least unexplained share of the squares of the targets, as in `linalg.evidence`.
 LEAST_SHARE = 1e-12
 
 
 class SquaresWriter(JointWriter):
-    """Writer of recursive least squares of joint features, whose scores may be leverages."""
+    """Writer of recursive least squares on joint features; scores may be leverages."""
 
     state: SquaresState
     follows_rule = False
@@ -24,11 +24,11 @@ class SquaresWriter(JointWriter):
     def write_products(self) -> list[str]:
         lines, state = [], self.state
         if state.leverage and self.landmarks is not None:
-            # The kernel value of a row with itself.
+            # Kernel value of a row with itself.
             self.source.memory("own_length", 1)
             lines.append(f"    own_length[0] = {diagonal_of(self.source, self.landmarks.kernel)};")
         if state.sums is not None:
-            # By what the weights of samples grow instead of forgetting.
+            # Growth of the weights of samples, which replaces forgetting.
             name = "larger_weights" if state.sums.forgetting < 1 else "same_weights"
             self.fill(name, **{"lambda": self.number(state.sums.forgetting)})
         return lines if state.leverage else [*lines, *super().write_products()]
@@ -83,7 +83,7 @@ class SquaresWriter(JointWriter):
     def target_and_margin(self) -> tuple[str, str]:
         """Return the target of output k, and the arguments of the sampler: score and target."""
         if self.state.leverage:
-            return "scores[k]", "scores[0], y"  # there is nothing to fit
+            return "scores[k]", "scores[0], y"  # leverages have no target
         head = self.learning.head.name
         if head in ("Joint", "JointOneVsRest"):
             self.fill(f"margin_{head}")
@@ -93,7 +93,7 @@ class SquaresWriter(JointWriter):
         return "y", "scores[0], y"
 
     def write_sums(self, sums: Sums) -> str:
-        """Write the sums, and what makes the inverse anew; return the lines that take up a row."""
+        """Write the sums, and the solution from them; return the lines that learn a row."""
         source, size = self.source, self.size
         rows, columns = np.tril_indices(len(sums.matrix))
         source.state("sums", sums.matrix[rows, columns], size.length * (size.length + 1) // 2)

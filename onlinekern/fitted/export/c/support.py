@@ -1,4 +1,4 @@
-"""Learning in C of support vectors: how a policy admits a new one, and how many there may be."""
+"""Learning in C of support vectors: policies that admit new ones, and their largest number."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from onlinekern.fitted.export.c.policies import POLICIES, RIDGE, Policy, write_i
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.states import KernelState, Slots
 
-# On the diagonal of factored kernel matrices, of kernel values in double and in single precision:
-# `core.linalg.cholesky`.
+# Added to the diagonal of factored kernel matrices, for kernel values in double and in single
+# precision, as in `core.linalg.cholesky`.
 JITTERS = {False: 1e-8, True: 1e-5}
 
 
 class KernelWriter(LearningWriter):
-    """Writer of support vectors that change, under a policy."""
+    """Writer of support vectors that change under a policy."""
 
     state: KernelState
 
     @cached_property
     def policy(self) -> Policy:
-        """The C of the policy."""
+        """The C code of the policy."""
         return POLICIES[self.state.policy.name]
 
     @property
     def most(self) -> int | None:
-        """The bound of the policy on the number of support vectors."""
+        """Bound of the policy on the number of support vectors."""
         return self.state.policy.arguments.get("max_support")
 
     def length_of(self, length: int, capacity: int | None) -> int:
@@ -44,16 +44,17 @@ class KernelWriter(LearningWriter):
         return self.policy.shrinks or super().scales
 
     def room_for(self, capacity: int | None) -> int:
-        """Return how many support vectors there is room for.
+        """Return the number of support vectors to reserve memory for.
 
         Raises
         ------
         ValueError
-            If nothing says how many there may be, or too few are asked for.
+            If neither the policy nor `capacity` gives a bound, or `capacity` is too small.
         """
         state, most, known = self.state, self.most, len(self.state.vectors)
         if not state.unbounded:
-            # A new support vector comes before another one leaves.
+            # A new support vector is stored before another one is evicted, so one more slot is
+            # needed.
             after = state.slots is not None and state.policy.name != "Halving"
             return int(most) + after if most is not None else 0
         room = capacity if capacity is not None else most
@@ -100,7 +101,7 @@ class KernelWriter(LearningWriter):
         self.fill(f"admit_{self.policy.form}", bound=self.most or 0, slots=self.room, **given)
 
     def write_memory(self) -> None:
-        """Write what policies keep beside the support vectors, and the functions that change it."""
+        """Write the further state of policies, and the functions that change it."""
         policy, source, state = self.policy, self.source, self.state
         if policy.draws:
             source.use("generator")
@@ -123,7 +124,7 @@ class KernelWriter(LearningWriter):
             self.fill("smallest", size=size)
 
     def write_slots(self, slots: Slots) -> None:
-        """Write the ages of the slots and the free ones, and the functions that take them."""
+        """Write ages of slots and free slots, and the functions that take and free a slot."""
         source, room = self.source, self.room
         source.whole_numbers("ages", slots.ages, "int64_t", room)
         source.whole_numbers("free_slots", slots.free, "int32_t", room, room - 1)
@@ -132,7 +133,7 @@ class KernelWriter(LearningWriter):
         self.fill("slots", companion=self.if_averaged(companion), slots=room)
 
     def write_factor(self) -> None:
-        """Write the Cholesky factor of the support vectors, and other matrices of theirs."""
+        """Write the Cholesky factor of the support vectors, and other matrices of the policy."""
         source, known, room = self.source, self.state.matrices, self.room
         rows, columns = np.tril_indices(len(self.state.vectors))
         source.state("factor", known["factor"][rows, columns], room * (room + 1) // 2)

@@ -1,4 +1,4 @@
-"""Rows of a table in C: values become features, as the encoder of a model makes them."""
+"""Rows of a table in C: values become features as in the encoder of the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.table import WORDS, Encoding, is_textual
 from onlinekern.preprocessing.tables.dates import DAY, MONDAY, WEEK, YEAR
 
-# Part of a date -> statements, where `x` is that of its first feature; see `dates.PARTS`.
+# Part of a date -> statements that write its features, the first one to `x`; see `dates.PARTS`.
 TURNS = {"day": f"seconds / {DAY!r}", "week": f"(seconds - {MONDAY!r}) / {WEEK!r}",
          "year": f"seconds / {YEAR!r}"}  # fmt: skip
 NUMBERS = {
@@ -29,7 +29,7 @@ NEEDED = {"weekday": "weekday", "weekend": "weekday", "day of the month": "day_o
 
 
 def write_table(source: Source, table: Encoding, head: str) -> str:
-    """Write the functions that take rows of a table; return their declaration."""
+    """Write the functions that take rows of a table; return their declarations."""
     lines, first = [], 0
     for number, column in enumerate(table.columns):
         if column.n_features:
@@ -53,14 +53,14 @@ def write_table(source: Source, table: Encoding, head: str) -> str:
 
 
 def comment_of(column: Any) -> str:
-    """Return what a column is, in a comment of C."""
+    """Return the description of a column for a comment in C."""
     name = literal(column.name)[1:-1].replace("*/", "* /").replace("/*", "/ *")
     zone = getattr(column, "zone", None)
     return f"{name}: {WORDS[column.kind]}" + (f" ({zone})" if zone else "")
 
 
 def column_lines(source: Source, column: Any, number: int, first: int) -> str:
-    """Return the statements that write the features of a column, from `first` on."""
+    """Return the statements that write the features of a column, from position `first` on."""
     given: dict[str, Any] = {"column": number, "first": first, "about": comment_of(column)}
     width = column.n_features
     if column.kind == "date":
@@ -88,7 +88,7 @@ def column_lines(source: Source, column: Any, number: int, first: int) -> str:
 
 
 def write_texts(source: Source, id_: str, known: tuple[str, ...]) -> None:
-    """Write the table of the texts of a column, in the order of their bytes, and their places."""
+    """Write the table of a column's texts, sorted by bytes, with their places."""
     source.use("place_of")
     encoded = [in_utf8(text) for text in known]
     order = sorted(range(len(known)), key=encoded.__getitem__)
@@ -133,7 +133,7 @@ def scaling_lines(source: Source, scaling: parts.Standardisation, width: int) ->
 
 
 def write_layout(source: Source, layout: parts.Layout) -> None:
-    """Write the function that makes the row which trees get."""
+    """Write the function that makes the row which the trees take."""
     source.use("nothing")
     for name, place in (("layout_first", 0), ("layout_count", 1)):
         values = np.array([pair[place] for pair in layout])

@@ -19,7 +19,7 @@ NORMS = {"squared_distance": "square", "absolute_distance": "absolute"}
 
 
 def is_sparse(vectors: Any, itemsize: int) -> bool:
-    """Return whether vectors take less memory if only their elements other than 0 are stored."""
+    """Return whether vectors take less memory if only their non-zero elements are stored."""
     if not sp.issparse(vectors):
         return False
     whole = vectors.shape[0] * vectors.shape[1] * itemsize
@@ -27,7 +27,7 @@ def is_sparse(vectors: Any, itemsize: int) -> bool:
 
 
 def needs_dense(term: terms.Term, itemsize: int) -> bool:
-    """Return whether the C of a term reads all elements of a row by their number."""
+    """Return whether a term's code needs dense rows."""
     kernel, vectors = kernel_and_vectors(term)
     if kernel is not None:
         return falls_with_distance(kernel.name) or is_sparse(vectors, itemsize)
@@ -37,7 +37,7 @@ def needs_dense(term: terms.Term, itemsize: int) -> bool:
 
 
 def kernel_and_vectors(term: terms.Term) -> tuple[terms.KernelFunction | None, Any]:
-    """Return the kernel of a term, and the vectors that rows are compared with."""
+    """Return the kernel of a term, and the vectors with which it compares rows."""
     if isinstance(term, terms.Expansion):
         return term.kernel, term.vectors
     features = term.map if isinstance(term, terms.Mapped | terms.Leverage) else None
@@ -53,9 +53,9 @@ def write_kernel(
     vectors: Any,
     capacity: int | None = None,
 ) -> str:
-    """Write the function `<id>_kernel` with its vectors; return what its `norm` is.
+    """Write the function `<id>_kernel` with its vectors; return the expression for `norm`.
 
-    With a `capacity`, the vectors change, and there is room for so many.
+    With a `capacity`, the vectors are part of the state, with room for this many.
     """
     n_features = vectors.shape[1]
     sparse = is_sparse(vectors, source.dtype.itemsize)
@@ -87,7 +87,7 @@ def write_kernel(
 
 
 def write_norms(source: Source, id_: str, vectors: Any, capacity: int | None) -> None:
-    """Write the inverse norms of vectors, which change if there is a capacity."""
+    """Write the inverse norms of vectors; with a capacity, they are part of the state."""
     source.use("inverse_norm")
     norms = np.sqrt(np.square(terms.dense(vectors)).sum(axis=1))
     numbers = 1 / np.where(norms > 0, norms, np.inf)
@@ -98,14 +98,14 @@ def write_norms(source: Source, id_: str, vectors: Any, capacity: int | None) ->
 
 
 def product_with(source: Source, id_: str, product: str, n_features: int) -> str:
-    """Return the product of a row with dense vector i."""
+    """Return the expression for the product of a row with dense vector i."""
     source.use(product)
     vector = f"{id_}_vectors + i * {n_features}"
     return f"dot({vector}, x)" if product == "dot" else f"{product}({vector}, x->values, x->n)"
 
 
 def write_vectors(source: Source, id_: str, vectors: Any, product: str, sparse: bool) -> str:
-    """Write the tables of vectors; return the product of a row with vector i."""
+    """Write the tables of vectors; return the expression for the product of a row with vector i."""
     n_features = vectors.shape[1]
     if not sparse:
         source.constants(f"{id_}_vectors", terms.dense(vectors))
@@ -165,7 +165,7 @@ def write_moved(source: Source, id_: str, term: terms.Moved) -> None:
 
 
 def write_turn(source: Source, id_: str, root: Floats) -> None:
-    """Write the function `<id>_turn`, which multiplies a row with a symmetric matrix."""
+    """Write the function `<id>_turn`, which multiplies a row by a symmetric matrix."""
     source.constants(f"{id_}_root", root)
     source.fill("turn", id=id_, features=len(root))
 
@@ -203,7 +203,7 @@ def write_leverage(source: Source, id_: str, term: terms.Leverage) -> None:
 
 
 def diagonal_of(source: Source, kernel: terms.KernelFunction) -> str:
-    """Return the kernel value of a row with itself."""
+    """Return the expression for the kernel value of a row with itself."""
     value = diagonal(kernel.name)
     for name in ("square", "power"):
         if f"{name}(" in value:
@@ -215,7 +215,7 @@ def diagonal_of(source: Source, kernel: terms.KernelFunction) -> str:
 
 def write_local(source: Source, id_: str, term: terms.Local) -> None:
     count, outputs, features = term.weights.shape
-    # Where hyperplanes are those of x - c, the product with c moves to the intercept.
+    # If hyperplanes are functions of x - c, the product with c moves into the intercept.
     moved = term.intercepts - np.einsum("jkf,jf->jk", term.weights, term.centers)
     source.constants(f"{id_}_prototypes", term.prototypes)
     source.constants(f"{id_}_weights", term.weights)
@@ -237,14 +237,14 @@ def write_local(source: Source, id_: str, term: terms.Local) -> None:
 
 
 def adds_nothing(term: terms.Term) -> bool:
-    """Return whether a term has no vectors that rows are compared with."""
+    """Return whether a term compares rows with vectors but has none."""
     own = term.term if isinstance(term, terms.Moved) else term
     _, vectors = kernel_and_vectors(own)
     no_vectors = vectors is not None and vectors.shape[0] == 0
     return no_vectors and not isinstance(own, terms.Leverage)
 
 
-# Each class of terms has a name for its tables, and what writes its function `<id>_add`.
+# For each class of terms: prefix of its tables, and the writer of its function `<id>_add`.
 WRITERS: dict[type, tuple[str, Callable[[Source, str, Any], None]]] = {
     terms.Expansion: ("expansion", write_expansion),
     terms.Linear: ("linear", write_linear),

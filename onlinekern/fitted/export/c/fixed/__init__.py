@@ -1,6 +1,6 @@
-"""C that predicts in fixed point: whole numbers of 16 and 32 bits, and no floating ones.
+"""C that predicts in fixed point, with whole numbers of 16 and 32 bits only.
 
-A number is q steps of a power of two, or of a step that the generator folds into a constant.
-`rows` measures the steps of the features, `terms` the tables of each term, `generate` writes the
-file. The functions are the sections of `fixed.c`.
+Each number is stored as a whole number q of steps. A step is a power of two, or another value that
+the generator folds into a constant. `rows` computes the steps of the features, `terms` the tables
+of each term, and `generate` writes the file. `fixed.c` has the functions.
 """

@@ -23,9 +23,9 @@ from onlinekern.fitted.export.c.generate import write_prediction
 from onlinekern.fitted.export.c.header import Exported, finished
 from onlinekern.fitted.export.c.labels import label_table
 
-# Scores of the rows take so many of the 31 bits of a score; others may be larger.
+# Scores of the given rows use this many of the 31 bits of a score. Other rows may have larger ones.
 SCORE_BITS = 29
-# Of a sum of 64 bits, that no row may overflow.
+# Largest number in a sum of 64 bits that no row can make overflow.
 SUM_BITS = 61
 MISSING = """,
     /* a feature whose value is missing */
@@ -43,14 +43,14 @@ def generate_fixed(scoring: parts.Scoring, prefix: str, header: str, rows: Any) 
     header : str
         Name of the header, which the code includes.
     rows : array-like or sparse matrix of shape (n, n_features)
-        Samples, whose ranges the features are to hold.
+        Samples; fixed-point features cover their ranges.
 
     Raises
     ------
     TypeError
-        If a part has no fixed point. The message says which, and why.
+        If a part cannot be computed in fixed point. The message names it, and says why.
     ValueError
-        If `rows` are no samples of the model, or too far apart for its kernel.
+        If `rows` do not fit the model, or are too far apart for its kernel.
     """
     body = body_of(scoring)
     samples = checked_rows(rows, scoring.n_features, scoring.missing)
@@ -68,7 +68,7 @@ def generate_fixed(scoring: parts.Scoring, prefix: str, header: str, rows: Any) 
 
 
 def body_of(scoring: parts.Scoring) -> parts.Sum:
-    """Return the sum of a description, of terms that have a form in fixed point."""
+    """Return the body of a description as a sum of terms that can be computed in fixed point."""
     name = scoring.name
     if scoring.table is not None:
         raise TypeError(f"dtype='int16': {name} takes rows of a table, of numbers of any size")
@@ -90,7 +90,7 @@ def body_of(scoring: parts.Scoring) -> parts.Sum:
 
 
 def matrices(scoring: parts.Scoring) -> list[Floats]:
-    """Return the matrices of metrics in front of the terms, the last one first."""
+    """Return the metrics' matrices that are applied before the terms, the last one first."""
     steps = scoring.steps
     before = [k for k, step in enumerate(steps) if isinstance(step, parts.Turned)]
     if before and any(isinstance(step, parts.Standardisation) for step in steps[before[0] :]):
@@ -100,7 +100,7 @@ def matrices(scoring: parts.Scoring) -> list[Floats]:
 
 
 def mapped(scoring: parts.Scoring, place: int) -> tuple[terms.Term, ...]:
-    """Return the terms of a linear model of features, of the rows in front of the features."""
+    """Return the terms of a linear model on kernel features as terms of the rows themselves."""
     step = scoring.steps[place]
     assert isinstance(step, parts.Features)
     assert isinstance(scoring.body, parts.Sum)
@@ -118,7 +118,7 @@ def mapped(scoring: parts.Scoring, place: int) -> tuple[terms.Term, ...]:
 
 
 def given_of(scoring: parts.Scoring, body: parts.Sum, row: Row, samples: Floats) -> Given:
-    """Return what terms are told, with the rows behind the scalers."""
+    """Return the facts about the model that writing terms needs, with the scaled samples."""
     for step in scoring.steps:
         if isinstance(step, parts.Features | parts.Turned):
             break
@@ -130,7 +130,7 @@ def given_of(scoring: parts.Scoring, body: parts.Sum, row: Row, samples: Floats)
 
 
 def write_body(source: FixedSource, body: parts.Sum, given: Given) -> None:
-    """Write the terms, and what scores begin with."""
+    """Write the terms, and the start values of the scores."""
     start = np.broadcast_to(np.asarray(body.shift, dtype=np.float64), (body.n_outputs,))
     bound = np.abs(start)
     for term in body.terms:
@@ -152,7 +152,7 @@ def write_body(source: FixedSource, body: parts.Sum, given: Given) -> None:
 
 
 def score_bits(scores: Floats, bound: Floats) -> int:
-    """Return the bits behind the point of scores, of rows that have these, and of any row."""
+    """Return the number of fractional bits of scores, given those of the rows and a bound."""
     largest = float(np.max(np.abs(scores), initial=0.0))
     most = float(np.max(bound, initial=0.0))
     largest, most = (value if value > 0 else 1.0 for value in (largest, most))

@@ -1,4 +1,4 @@
-"""Rows in fixed point: what a whole number of a feature stands for."""
+"""Rows in fixed point: the value that each whole number of a feature stands for."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sklearn.utils import check_array
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export import scoring as parts
 
-# Features are within -LARGEST ... LARGEST. Rows take up at most ROOM of it, so that others may be
-# somewhat farther out.
+# Features are within -LARGEST ... LARGEST. The given rows use at most the share ROOM of this range,
+# so that other rows may be somewhat farther out.
 LARGEST, ROOM = 32767, 30000
-# Of the value that the number 0 of a feature stands for, in its steps.
+# Largest value, in steps, that the number 0 of a feature may stand for.
 MOST_ZERO = 1 << 30
 BITS = 127
 
@@ -28,7 +28,7 @@ class Row:
     ----------
     offset, step : ndarray of shape (n_features,)
     least, most : ndarray of shape (n_features,), int
-        Numbers beyond them count as these.
+        Numbers outside this range are clipped to it.
     """
 
     offset: Floats
@@ -37,12 +37,12 @@ class Row:
     most: Array
 
     def standardised(self, by: parts.Standardisation) -> Row:
-        """Return the row behind a scaler.
+        """Return the row after a scaler.
 
         Raises
         ------
         ValueError
-            If the scaler holds all values that a feature can have at one of its limits.
+            If the scaler clips all values of a feature to the same limit.
         """
         mean = 0.0 if by.mean is None else by.mean
         scale = 1.0 if by.scale is None else by.scale
@@ -57,17 +57,17 @@ class Row:
         return Row(offset, step, least.astype(np.int64), most.astype(np.int64))
 
     def weighed(self, root: Floats) -> Row:
-        """Return the row whose features are multiplied with these numbers."""
+        """Return the row with each feature multiplied by a number."""
         return replace(self, offset=self.offset * root, step=self.step * root)
 
     @property
     def is_clipped(self) -> bool:
-        """Whether features must be held within `least` and `most`."""
+        """Whether features must be clipped to `least` and `most`."""
         return bool(np.any(self.least > -LARGEST) or np.any(self.most < LARGEST))
 
 
 def checked_rows(rows: Any, n_features: int, missing: bool) -> Floats:
-    """Return rows as a dense array; raise ValueError unless they are rows of the model."""
+    """Return rows as a dense array; raise ValueError unless they fit the model."""
     if rows is None:
         raise ValueError(
             "rows must be given with dtype='int16': samples whose ranges the 16 bits of the "
@@ -86,14 +86,14 @@ def checked_rows(rows: Any, n_features: int, missing: bool) -> Floats:
 
 
 def measured(rows: Floats) -> tuple[Array, Array]:
-    """Return bits and zero of each feature, whose value is (q + zero) / 2^bits.
+    """Return `bits` and `zeros` of the features, whose values are (q + zero) / 2^bits.
 
-    A feature that is the same in all rows may double, or become 1.
+    A feature that is constant in all rows gets a range that includes twice its value, or 1.
 
     Raises
     ------
     ValueError
-        If a number is so large or so small that its step is none of 8 bits.
+        If a number is so large or so small that `bits` of its feature does not fit into 8 bits.
     """
     known = ~np.isnan(rows)
     least = np.min(rows, axis=0, initial=np.inf, where=known)
@@ -112,7 +112,7 @@ def measured(rows: Floats) -> tuple[Array, Array]:
 
 
 def row_of(bits: Array, zeros: Array) -> Row:
-    """Return the row as it is given."""
+    """Return the row as the caller gives it."""
     step = np.exp2(-bits.astype(np.float64))
     most = np.full(len(bits), LARGEST)
     return Row(zeros * step, step, -most, most)
@@ -120,13 +120,13 @@ def row_of(bits: Array, zeros: Array) -> Row:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What terms are told of the model.
+    """Facts about the model that writing terms needs.
 
     Attributes
     ----------
     row : Row
     rows : ndarray of shape (n, n_features)
-        The samples behind the scaler.
+        The samples after the scaler.
     units : ndarray of shape (n_outputs,)
         Factors of the scores.
     """
@@ -136,5 +136,5 @@ class Given:
     units: Floats
 
     def weighed(self, root: Floats) -> Given:
-        """Return the same for features that are multiplied with these numbers."""
+        """Return the same for features that are multiplied by these numbers."""
         return Given(self.row.weighed(root), self.rows * root, self.units)

@@ -14,7 +14,7 @@ LITERALS = {"uint32_t": "{}u", "int64_t": "INT64_C({})"}
 
 
 class FixedSource(Source):
-    """Source whose numbers are whole.
+    """Source of a C file that computes with whole numbers only.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class FixedSource(Source):
     bits : int
         A score n stands for n / 2^bits.
     calls : str
-        Lines that score a row.
+        Calls that score a row.
     has_missing : bool
         Whether values of a row may be missing.
     """
@@ -40,7 +40,7 @@ class FixedSource(Source):
         self.has_missing = False
 
     def whole(self, name: str, values: Any, type_name: str) -> None:
-        """Add a table of whole numbers that never change."""
+        """Add a constant table of whole numbers."""
         numbers = np.ravel(values)
         self.flash += numbers.size * TYPES[type_name]
         literal = LITERALS.get(type_name, "{}")
@@ -49,18 +49,18 @@ class FixedSource(Source):
         self.table(f"{scope}const {type_name} {name}", texts, numbers.size)
 
     def once(self, name: str, values: Array, type_name: str) -> None:
-        """Add a table that several terms read."""
+        """Add a table that several terms share."""
         if name not in self.used:
             self.used.add(name)
             self.whole(name, values, type_name)
 
     def memory(self, name: str, count: int, type_name: str = "int16_t") -> None:
-        """Add memory that a call overwrites."""
+        """Add working memory that each call overwrites."""
         self.ram += count * TYPES[type_name]
         self.scratch[name] = f"{type_name} {name}[{count}];"
 
     def moved(self, name: str, bits: int) -> str:
-        """Return the text of a sum of so many fractional bits, with those of scores."""
+        """Return the expression that shifts a sum of `bits` fractional bits to those of scores."""
         more = bits - self.bits
         if more > 0:
             return f"({name} + (INT64_C(1) << {more - 1})) >> {more}"
@@ -74,5 +74,5 @@ def bits_within(values: Floats, largest: float) -> int:
 
 
 def rounded(values: Floats, bits: int) -> Array:
-    """Return numbers in units of 2^-bits."""
+    """Return numbers rounded to units of 2^-bits."""
     return np.rint(values * np.exp2(float(bits))).astype(np.int64)

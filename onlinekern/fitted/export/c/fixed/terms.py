@@ -1,7 +1,7 @@
 """Terms in fixed point: the tables and the functions of each term.
 
-A function ``<id>_add`` takes the features as they are given and adds to scores of 64 bits. Each
-term has the bits that its coefficients allow, chosen so that no sum can overflow whatever the row.
+The function ``<id>_add`` takes a row of features and adds its term to scores of 64 bits. The
+coefficients of each term have as many bits as possible without an overflow for any row.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from onlinekern.fitted.export.c.fixed.source import FixedSource, bits_within, ro
 from onlinekern.fitted.export.c.fixed.trees import write_trees
 from onlinekern.fitted.export.c.source import PARTS, VALUE_BITS, halves
 
-# Bits of an exponent's fraction. At 32 halvings a value is 0.
+# Fractional bits of an exponent. A value halved 32 times is 0.
 EXPONENT_BITS, HALVINGS = 18, 32
-# An exponent is the distance times a factor of 31 bits, shifted: 64 bits hold the product.
+# An exponent is a distance times a factor of 31 bits, shifted to the right. The product fits into
+# 64 bits.
 MOST_SHIFT = 40
 LEAST_FACTOR = 2.0**-25
-# A kernel of this width, in steps, changes by a tenth of its value within a step.
+# If a kernel is only this many steps wide, its value changes by a tenth within a step.
 LEAST_WIDTH = 8
 CLOSED = {
     "polynomial": "its powers have no bound that 32 bits would hold",
@@ -35,7 +36,7 @@ CLOSED = {
 
 
 def constant_of(term: terms.Term, given: Given) -> Floats:
-    """Return what a term adds to the scores of every row."""
+    """Return the part of a term that is the same in the scores of all rows."""
     if isinstance(term, terms.Constant):
         return given.units * term.values
     if isinstance(term, terms.Linear):
@@ -46,7 +47,7 @@ def constant_of(term: terms.Term, given: Given) -> Floats:
 
 
 def bound_of(term: terms.Term, given: Given) -> Floats:
-    """Return what a term adds to the scores of a row at most, without its constant."""
+    """Return a bound for the absolute contribution of a term, without its constant part."""
     if isinstance(term, terms.Linear):
         own = (np.abs(term.weights) @ given.row.step) * (LARGEST + 1)
     elif isinstance(term, terms.Expansion):
@@ -63,7 +64,7 @@ def bound_of(term: terms.Term, given: Given) -> Floats:
 
 
 def reduced(term: terms.Term) -> terms.Term:
-    """Return a term of one of the classes that have a form here.
+    """Return an equal term of a class that can be computed in fixed point.
 
     Raises
     ------
@@ -90,12 +91,12 @@ def reduced(term: terms.Term) -> terms.Term:
 
 
 def turned(term: terms.Term, root: Floats) -> terms.Term:
-    """Return a term of rows x in the place of one of rows R x; R is symmetric.
+    """Return a term of rows x that is equal to a term of rows R x, where R is symmetric.
 
     Raises
     ------
     TypeError
-        If the term has other than products with rows, which take up the matrix.
+        If the term does not depend on rows through inner products alone, which can absorb R.
     """
     if isinstance(term, terms.Linear):
         return terms.Linear(term.weights @ root)
@@ -125,7 +126,8 @@ def write_expansion(source: FixedSource, id_: str, term: terms.Expansion, given:
     coefficients = given.units[:, np.newaxis] * term.coefficients
     outputs, count = coefficients.shape
     row = write_vectors(source, id_, term, given.row)
-    # The coefficients of an output sum to less than 2^31: a sum of products of 61 bits has 62.
+    # The coefficients of an output sum to less than 2^31, so the sum of products has at most 62
+    # bits.
     bits = bits_within(np.abs(coefficients).sum(axis=1), 2.0**31 - count)
     source.whole(f"{id_}_coefficients", rounded(coefficients, bits).T, "int32_t")
     moved = source.moved("sums[k]", bits + VALUE_BITS)
@@ -133,7 +135,7 @@ def write_expansion(source: FixedSource, id_: str, term: terms.Expansion, given:
 
 
 def write_vectors(source: FixedSource, id_: str, term: terms.Expansion, row: Row) -> str:
-    """Write the vectors and the function `<id>_kernel`; return the row that it takes."""
+    """Write the vectors and the function `<id>_kernel`; return the expression for its row."""
     vectors, kernel = terms.dense(term.vectors) - row.offset, term.kernel
     squared = kernel.name == "gaussian"
     step = step_of(kernel, squared, row, vectors)
@@ -166,9 +168,9 @@ def write_vectors(source: FixedSource, id_: str, term: terms.Expansion, row: Row
 
 
 def step_of(kernel: terms.KernelFunction, squared: bool, row: Row, vectors: Floats) -> float:
-    """Return the step of the vectors, which holds them and every row."""
+    """Return a step with which the numbers of the vectors and of all rows fit into 16 bits."""
     step = max(float(row.step.max()), float(np.abs(vectors).max()) / LARGEST)
-    # A finer step would leave no bits for the factor of the exponent.
+    # With a finer step, no bits would be left for the factor of the exponent.
     finest = LEAST_FACTOR / (kernel.gamma * np.log2(math.e) * 2**EXPONENT_BITS)
     step = max(step, float(np.sqrt(finest) if squared else finest))
     width = 1 / (np.sqrt(kernel.gamma) if squared else kernel.gamma)
@@ -182,9 +184,10 @@ def step_of(kernel: terms.KernelFunction, squared: bool, row: Row, vectors: Floa
 
 
 def exponent_of(ratio: float) -> tuple[int, int, int]:
-    """Return factor, shift and limit of an exponent, of e, that is `ratio` times a distance.
+    """Return factor, shift and limit for an exponent of e that is `ratio` times a distance.
 
-    The exponent of 2 is (distance * factor) >> shift; from the limit on the value is 0.
+    The exponent of 2 is (distance * factor) >> shift. For distances from the limit on, the value is
+    0.
     """
     own = ratio * np.log2(math.e) * 2**EXPONENT_BITS
     shift = int(min(MOST_SHIFT, 30 - np.floor(np.log2(own))))
@@ -193,7 +196,7 @@ def exponent_of(ratio: float) -> tuple[int, int, int]:
 
 
 def quarter() -> Array:
-    """Return the table of sines of a quarter turn; its end is there twice."""
+    """Return the table of sines of a quarter turn, with the last entry stored twice."""
     angles = np.minimum(np.arange(PARTS + 2), PARTS) * np.pi / (2 * PARTS)
     return rounded(np.sin(angles), 15)
 

@@ -1,8 +1,9 @@
-"""Trees in fixed point: nodes with whole cuts, and the row that they cut.
+"""Trees in fixed point: nodes with whole-number cuts, and the row that the trees take.
 
-A column of that row is start + step q in the units of the trees, with a whole number q: a feature,
-an order of one-hot columns in the place of one, one of two sums over missing values, a product with
-a direction, or one of two columns of a feature that has gaps, which are like the feature.
+Each column of this row has the value start + step q in units of the trees, where q is a whole
+number. The columns are features, orders of one-hot columns in the place of these, two sums over
+missing values, products with directions, and two columns for each feature with gaps, which are in
+units of this feature.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from onlinekern.fitted.export.c.fixed.source import FixedSource, bits_within, ro
 
 NODE = "typedef struct {{ int16_t cut; uint16_t feature, left; }} {}_node;\n"
 NODE_BYTES = 6
-# Weights of guesses: times a difference of two features, they stay below 2^31.
+# Largest weight of a guess: its product with a difference of two features is below 2^31.
 MOST_GUESS, MOST_MOVE = 16383, 40
-# Fractional bits of the distances that features are bent by.
+# Fractional bits of the distances from which bent features are computed.
 MOST_BEND_BITS = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """What 0 and 1 of each axis stand for: features, and sums over missing values."""
+    """Values of the numbers 0 and 1 in each column of features and of sums over missing values."""
 
     start: Floats
     step: Floats
@@ -35,7 +36,7 @@ class Axes:
 def write_trees(source: FixedSource, id_: str, term: terms.Trees, given: Given) -> None:
     weights = given.units * term.weights
     trees, outputs = len(term.first) - 1, weights.shape[1]
-    # A sum of so many leaves stays below 2^31.
+    # The sum of this many leaves stays below 2^31.
     bits = bits_within(weights, min(LARGEST, (2.0**31 - 1) // trees))
     row, cuts = write_row(source, id_, term, given)
     numbers = zip(cuts.tolist(), term.features.tolist(), term.left.tolist(), strict=True)
@@ -49,7 +50,7 @@ def write_trees(source: FixedSource, id_: str, term: terms.Trees, given: Given) 
 
 
 def write_row(source: FixedSource, id_: str, term: terms.Trees, given: Given) -> tuple[str, Floats]:
-    """Write what makes the row that trees cut; return its name, and the cuts of all nodes."""
+    """Write the code for the row that trees take; return its name, and the cuts of all nodes."""
     row, name, gaps, (n_axes, n_products) = given.row, "x", term.gaps, term.directions.shape
     if term.bends.any:
         row, name = write_bends(source, id_, term, row), f"{id_}_bend(x)"
@@ -75,12 +76,12 @@ def write_row(source: FixedSource, id_: str, term: terms.Trees, given: Given) ->
 
 
 def write_bends(source: FixedSource, id_: str, term: terms.Trees, row: Row) -> Row:
-    """Write the function `<id>_bend`; return the row of features of which some are bent."""
+    """Write the function `<id>_bend`; return the row of features after some are bent."""
     features, factors = term.bends.features, term.bends.factors
     slopes = row.step[features] * factors
     starts = (row.offset[features] - term.bends.centers) * factors
     most = 1 + (LARGEST + 1) * np.abs(slopes) + np.abs(starts)
-    # Distances have so many fractional bits: they stay below 2^60.
+    # Distances have this many fractional bits, so that they stay below 2^60.
     bits = np.clip(np.floor(60 - np.log2(most)), 0, MOST_BEND_BITS)
     shifts = np.maximum(np.ceil(np.log2(np.log2(most) / ROOM) + bits), 0)
     for name, values, kind in (
@@ -101,28 +102,28 @@ def write_bends(source: FixedSource, id_: str, term: terms.Trees, row: Row) -> R
 
 
 def feature_cuts(term: terms.Trees, row: Row) -> Floats:
-    """Return the cuts of nodes that look at a feature, as whole numbers of it.
+    """Return the cuts of nodes that compare a feature, as whole numbers of this feature.
 
-    A row is right of a cut in whole numbers where what they stand for is right of the cut.
+    A whole number is right of the whole-number cut exactly if its value is right of the cut.
     """
     sides = term.features - sum(term.directions.shape)
     own = np.append(term.gaps.sources, 0)[np.maximum(sides, 0) // 2]
     j = np.where(sides < 0, np.minimum(term.features, len(term.center) - 1), own)
     values = on_feature(term, row, term.cuts.astype(np.float64), j)
-    # Without a spread, a scaled feature is 0.
+    # A feature without spread is scaled to 0.
     values = np.where(term.factor[j] > 0, values, np.where(term.cuts >= 0, np.inf, -np.inf))
     return np.floor(np.clip(values, -LARGEST - 1, LARGEST))
 
 
 def on_feature(term: terms.Trees, row: Row, values: Floats, j: Array) -> Floats:
-    """Return numbers in the units of the trees as numbers of features j."""
+    """Convert numbers in units of the trees to numbers of features j."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = (values / term.factor[j] + term.center[j] - row.offset[j]) / row.step[j]
     return found
 
 
 def axis_cuts(term: terms.Trees, axes: Axes, first: int, cuts: Floats) -> Floats:
-    """Return cuts, of which those of the axes from `first` on are whole numbers of these."""
+    """Return all cuts, with those of axes from `first` on converted to whole numbers."""
     own = term.features - first
     m = np.clip(own, 0, len(axes.start) - 1)
     whole = np.floor((term.cuts - axes.start[m]) / axes.step[m])
@@ -130,7 +131,7 @@ def axis_cuts(term: terms.Trees, axes: Axes, first: int, cuts: Floats) -> Floats
 
 
 def in_groups(term: terms.Trees) -> Array:
-    """Return which columns of a row that trees cut are orders of one-hot columns."""
+    """Return which columns of the row are orders of one-hot columns."""
     found = np.zeros(sum(term.directions.shape) + term.gaps.places.size, bool)
     if term.groups.any:
         found[term.groups.axes] = True
@@ -138,7 +139,7 @@ def in_groups(term: terms.Trees) -> Array:
 
 
 def write_groups(source: FixedSource, id_: str, term: terms.Trees, row: Row, axes: Axes) -> Axes:
-    """Write the function `<id>_orders`; return what features and orders stand for."""
+    """Write the function `<id>_orders`; return the values of features and orders."""
     groups = term.groups
     steps, owners = groups.steps.astype(np.float64), groups.owners
     bases, on = groups.bases.astype(np.float64), groups.bases[owners] + steps
@@ -146,7 +147,7 @@ def write_groups(source: FixedSource, id_: str, term: terms.Trees, row: Row, axe
     np.maximum.at(most, owners, np.maximum(np.abs(steps), np.abs(on)))
     most = np.maximum(most, np.abs(bases))
     units = np.where(most > 0, most / ROOM, 1.0)
-    # Where one member is on, its number is rounded once.
+    # If one member is on, its number is rounded once.
     whole = np.rint(bases / units)
     adds = np.rint(on / units[owners]) - whole[owners]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -169,7 +170,7 @@ def write_groups(source: FixedSource, id_: str, term: terms.Trees, row: Row, axe
 
 
 def write_gaps(source: FixedSource, id_: str, term: terms.Trees, row: Row, axes: Axes) -> Axes:
-    """Write the function `<id>_filled`; return what the sums over missing values stand for."""
+    """Write the function `<id>_filled`; return the values of the sums over missing values."""
     gaps, n = term.gaps, len(term.center)
     each, has_spread = np.arange(n), term.factor > 0
     middle = on_feature(term, row, np.zeros(n), each)
@@ -180,7 +181,7 @@ def write_gaps(source: FixedSource, id_: str, term: terms.Trees, row: Row, axes:
     middle[orders], ends[:, orders] = 0, reach[:, orders] / axes.step[orders]
     places = on_feature(term, row, gaps.places.T.astype(float), gaps.sources)
     places = np.where(has_spread[gaps.sources], places, middle[gaps.sources])
-    # A guess in the steps of its feature, of differences in those of the givers.
+    # A guess is in steps of its feature; it is computed from differences in steps of the givers.
     own, others = axes.step[gaps.sources][:, np.newaxis], axes.step[gaps.givers]
     guesses = np.divide(gaps.guesses * others, own, out=np.zeros(gaps.guesses.shape), where=own > 0)
     most = np.abs(guesses).max(axis=1, initial=0)
@@ -210,7 +211,7 @@ def write_gaps(source: FixedSource, id_: str, term: terms.Trees, row: Row, axes:
 
 
 def held(values: Floats) -> Array:
-    """Return whole numbers that features can be."""
+    """Clip whole numbers to the range of features."""
     return np.rint(np.clip(values, -LARGEST, LARGEST)).astype(np.int64)
 
 
@@ -225,7 +226,7 @@ def write_directions(
     least, most = products.min(axis=0), products.max(axis=0)
     offsets, half = least / 2 + most / 2, most / 2 - least / 2
     largest = np.abs(weights).max(axis=1)
-    # Steps below those of the weights would say nothing.
+    # Steps below those of the weights would add no precision.
     steps = np.maximum(half / ROOM, largest / LARGEST)
     steps = np.where(steps > 0, steps, 1.0)
     shifts = np.floor(np.log2(LARGEST) - np.log2(np.maximum(largest / steps, 1.0 / LARGEST)))
