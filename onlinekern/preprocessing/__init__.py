@@ -1,1 +1,1 @@
-"""Transformers that turn columns and features into other features, in a stream."""
+"""Transformers that turn table columns or features into other features along a stream."""

@@ -1,4 +1,4 @@
-"""Transformers to features whose inner products are, or approximate, a kernel."""
+"""Transformers to explicit features whose inner products equal or approximate a kernel."""
 
 import copy
 from typing import Any, Literal, Self
@@ -38,9 +38,10 @@ from onlinekern.preprocessing.transformer import CoreTransformer
 class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
     """Base of the transformers around a feature map of the core.
 
-    In a stream the first rows are kept, and the map is made anew when there are as many of them as
-    `_counts` says, by the same random numbers; then it stays. A subclass makes the map of validated
-    samples in ``_new_map(X, draws)``, in a stream in ``_stream_map(X, draws)``.
+    In a stream, the first rows are stored. At the numbers of rows that `_counts` lists, the map is
+    computed again from the stored rows with the same random numbers. After the last of these counts
+    it stays the same. A subclass computes the map of validated samples in ``_new_map(X, draws)``,
+    and in a stream in ``_stream_map(X, draws)``.
     """
 
     kernel: KernelName = "gaussian"
@@ -52,7 +53,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
 
     @fit_method
     def fit(self, X: Samples, y: Targets = None) -> Self:
-        """Make the map of these samples; later calls of `partial_fit` do not change it.
+        """Compute the map from these samples; later calls of `partial_fit` do not change it.
 
         Parameters
         ----------
@@ -68,7 +69,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         Raises
         ------
         ValueError
-            If X or a parameter is invalid, or the parameters exclude each other.
+            If X or a parameter is invalid, or parameters contradict each other.
         MemoryError
             If the map does not fit into the available memory.
         """
@@ -80,7 +81,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         return self
 
     def partial_fit(self, X: Samples, y: Targets = None) -> Self:
-        """Make the map from the first samples of a stream; later ones do not change it.
+        """Compute the map from the first samples of a stream; later samples do not change it.
 
         Parameters
         ----------
@@ -132,7 +133,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         Raises
         ------
         NotFittedError
-            If there is no map yet.
+            If the transformer has not been fitted.
         ValueError
             If X has not `n_features_in_` finite features.
         """
@@ -141,7 +142,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
 
     @fit_method
     def _learn_first(self, X: Any, transform: bool = False) -> Any:
-        """Learn rows while the map is not settled. Return their features if `transform`."""
+        """Learn rows until the map is final. If `transform`, return their features."""
         warn_of_waiting(self)
         if self.__sklearn_is_fitted__():
             X = self._validate(X)
@@ -150,7 +151,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
             X = self._validate(X, reset=True)
             given = check_random_state(self.random_state)
             rows, draws, parameters = X[:0], copy.deepcopy(given), self.get_params(deep=False)
-            given.random_sample()  # who shares the generator draws other numbers
+            given.random_sample()  # other users of a shared generator then get different numbers
         maker = self._with(parameters)
         known, counts = rows.shape[0], maker._counts()
         rows = one_after_another([rows, rows_at(X, np.arange(min(X.shape[0], counts[-1] - known)))])
@@ -171,13 +172,13 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         return np.concatenate(found) if transform else self
 
     def _with(self, parameters: dict[str, Any]) -> Self:
-        """Return a twin with the parameters of the start: those set since act in a new fit only."""
+        """Return a copy with the parameters of the first call, before changes since then."""
         twin = object.__new__(type(self))
         twin.__dict__.update({**vars(self), **parameters})
         return twin
 
     def _is_settled(self) -> bool:
-        """Return whether more samples of a stream do not change the map."""
+        """Return whether further samples of the stream leave the map unchanged."""
         return self.__sklearn_is_fitted__() and "_first" not in vars(self)
 
     def _features_of(self, X: Any) -> Array:
@@ -218,10 +219,10 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
 class FourierFeatures(FeatureTransformer):
     """Random Fourier features, whose inner products approximate a kernel.
 
-    ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(n_components)`` with frequencies from the
-    spectral measure of the kernel: the mean of ``z(x) . z(s)`` is ``kappa(x, s)``, with a standard
-    deviation of at most ``1 / sqrt(2 n_components)`` [1]_. `FOGDClassifier` and `DualSGDClassifier`
-    use the same features.
+    ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(n_components)`` with frequencies drawn from
+    the spectral measure of the kernel. The expectation of ``z(x) . z(s)`` is ``kappa(x, s)``; its
+    standard deviation is at most ``1 / sqrt(2 n_components)`` [1]_. `FOGDClassifier` and
+    `DualSGDClassifier` use the same features.
 
     Parameters
     ----------
@@ -249,8 +250,8 @@ class FourierFeatures(FeatureTransformer):
     Attributes
     ----------
     frequencies_ : ndarray of shape (n_components, n_features)
-        The frequencies, in the dtype of the samples. Hashed and structured ones are written out;
-        MemoryError where there is no room for that.
+        The frequencies, in the dtype of the samples. For hashed and structured frequencies, the
+        full array is computed; MemoryError if it does not fit into memory.
     gamma_ : float
         The kernel width in use.
     n_features_in_ : int
@@ -258,14 +259,15 @@ class FourierFeatures(FeatureTransformer):
 
     Notes
     -----
-    The cosines come first. float32 samples give float32 features. A product of a sample and a
-    frequency beyond 2^13 (2^26 for float64) has too few correct digits for a cosine: scale the
-    features.
+    The cosines come first. float32 samples give float32 features. If the product of a sample and a
+    frequency is larger than 2^13 (2^26 for float64), its cosine has too few correct digits. Scale
+    the features to avoid this.
 
-    In a stream (`partial_fit`, `learn_transform`) a width that is measured comes from the first 200
-    samples: anew when there are 1, 2, 5, 10, 20, 50, 100 and 200 of them, and the same random
-    numbers make the frequencies. The learner behind has learnt its first samples in other features,
-    and is not told. However the stream is cut into calls, the features are the same.
+    In a stream (`partial_fit`, `learn_transform`), the widths 'median' and 'scale' are estimated
+    from the first 200 samples: after 1, 2, 5, 10, 20, 50, 100 and 200 of them. The frequencies are
+    rescaled each time, with the same random numbers. The learner after this transformer is not
+    reset, so it has learnt its first samples with other features. The features do not depend on how
+    the stream is divided into calls.
 
     References
     ----------
@@ -307,17 +309,17 @@ class FourierFeatures(FeatureTransformer):
 class NystroemFeatures(FeatureTransformer):
     """Nystroem features, in which the kernel is exact among some landmarks.
 
-    With ``K = V D V'`` the kernel matrix of the landmarks and k(x) their kernel values with x,
-    ``z(x) = D_k^{-1/2} V_k' k(x)`` over the k largest eigenvalues [1]_. `NOGDClassifier` uses the
-    same features and chooses its own landmarks.
+    Let ``K = V D V'`` be the kernel matrix of the landmarks, and k(x) their kernel values with x.
+    Then ``z(x) = D_k^{-1/2} V_k' k(x)``, where D_k has the k largest eigenvalues [1]_.
+    `NOGDClassifier` uses the same features and chooses its own landmarks.
 
     Parameters
     ----------
     n_components : int >= 1, default=100
-        Largest number of features k. There are at most as many as landmarks; eigenvalues below
-        1e-10 of the largest are rounding errors and give no feature.
+        Largest number k of features. There are at most as many features as landmarks. Eigenvalues
+        below 1e-10 of the largest one are rounding errors and give no feature.
     n_landmarks : int >= 1 or None, default=None
-        Number of landmarks; None is `n_components`. All samples are, if there are fewer.
+        Number of landmarks; None is `n_components`. If there are fewer samples, all are landmarks.
     selection : {'random', 'first'}, default='random'
         The landmarks are a random subset of the samples given to `fit`, or the first of them. In a
         stream they are the first ones.
@@ -351,10 +353,11 @@ class NystroemFeatures(FeatureTransformer):
 
     Notes
     -----
-    In a stream (`partial_fit`, `learn_transform`) the first `n_landmarks` samples are landmarks.
-    The map is made anew when there are 1, 2, 5, 10, 20, 50, 100, 200 and all of them, with zeros
-    for features that are to come, and so for those of eigenvalues that are left out in the end. The
-    learner behind is not told. However the stream is cut into calls, the features are the same.
+    In a stream (`partial_fit`, `learn_transform`), the first `n_landmarks` samples are the
+    landmarks. The map is computed again after 1, 2, 5, 10, 20, 50, 100, 200 and all of them.
+    Features that do not exist yet are 0, and so are those of eigenvalues that are too small. The
+    learner after this transformer is not reset when the map changes. The features do not depend on
+    how the stream is divided into calls.
 
     References
     ----------
@@ -391,7 +394,7 @@ class NystroemFeatures(FeatureTransformer):
         return new_map(kernel, self.landmarks_, self.n_components)
 
     def _stream_map(self, X: Any, draws: np.random.RandomState) -> Any:
-        """Return the map of all rows, with as many features as there are to be in the end."""
+        """Return the map of all rows, padded to the final number of features."""
         own = self._new_map(X, draws)
         missing = min(self.n_components, self._most_landmarks) - own.n_features
         projection = np.pad(own.projection(), ((0, missing), (0, 0)))

@@ -1,4 +1,4 @@
-"""The transformer to the metric that the gradients of a kernel machine find along a stream."""
+"""The transformer to a metric that is learnt along a stream from gradients of a kernel machine."""
 
 from typing import Any, Literal, Self
 
@@ -25,16 +25,16 @@ from onlinekern.preprocessing.transformer import Target, TaughtTransformer
 class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
     """Move samples into a metric that tells which features matter: ``z = M^(1/2) x``.
 
-    In an ordinary kernel an irrelevant feature counts as much as a relevant one. This transformer
-    learns from the targets which features, or directions, matter, and rescales them. So any learner
-    behind it that has a kernel or random features learns in the metric M: distances are
-    ``(x - s)'M (x - s)``, products ``x'M s``.
+    In an ordinary kernel, an irrelevant feature counts as much as a relevant one. This transformer
+    learns from the targets which features, or directions, matter, and rescales them. The kernel or
+    random features of a learner after it then use the metric M: squared distances are
+    ``(x - s)'M (x - s)``, inner products are ``x'M s``.
 
     M is the power `metric_exponent` of the mean outer product of the gradients of a kernel machine
     (a recursive feature machine [1]_), or its diagonal, scaled to a trace of `n_features`. After
-    256, 512, 1,024, ... samples the machine, kernel least squares of 200 landmarks, learns the last
-    2,048 samples in the present metric, and M is made anew. Which of these forms M has is chosen by
-    errors at samples that the gradients have not seen.
+    256, 512, 1,024, ... samples, the machine (kernel least squares with 200 landmarks) learns the
+    last 2,048 samples in the present metric, and M is computed again. The form of M is chosen by
+    the errors on samples that were not used for the gradients.
 
     Parameters
     ----------
@@ -66,30 +66,34 @@ class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
 
     Notes
     -----
-    Scale the features before (`OnlineStandardScaler`): the machine has one width for all of them.
-    Values beyond 8 do not count for it.
+    Scale the features first (`OnlineStandardScaler`), because the machine has one width for all of
+    them. It clips values beyond 8.
 
-    `learn_transform` moves each sample by the metric that the samples before have given, and learns
-    it then. What a stream makes does not depend on how it is cut into calls. `fit` takes its
-    samples in an order of its own, looks once more at the end, and moves all by the last metric.
+    `learn_transform` transforms each sample by the metric of the samples before it, and then learns
+    the sample. The result does not depend on how a stream is divided into calls. `fit` learns its
+    samples in random order, computes the metric once more at the end, and transforms all samples by
+    this last metric.
 
-    With metric='auto' M is diagonal at first, and from the second time on four forms are tried: all
-    features alike, diagonal of the powers `metric_exponent` and twice that, and full (up to 256
-    features). Each is made of the gradients of the time before. Least squares with 100 landmarks
-    learn the first half of the last 2,048 samples in it, and what errs least at the other half is
-    taken if it errs by 2 % less than the form in use. After sample 4,096 the form stays.
+    With metric='auto', M is diagonal at first. From the second computation on, four forms are
+    tried: all features equal, diagonal with the power `metric_exponent`, diagonal with twice this
+    power, and full (up to 256 features). Each is computed from the previous gradients. In each
+    form, least squares with 100 landmarks learn the first half of the last 2,048 samples. The form
+    with the smallest error on the other half is chosen if this error is 2 % below that of the
+    present form. After sample 4,096 the form no longer changes.
 
-    The learner behind has learnt its first samples in other metrics, and is not told. So M stays if
-    it has changed by less than a tenth, ``|M - M'| > .1 |M'|``, or, after sample 4,096, by less
-    than four tenths. `KernelRLSClassifier` and `KernelRLSRegressor` with `metric` learn anew in
-    each metric, and choose the width of their kernel too: the better way where their cost will do.
+    The learner after this transformer is not reset when M changes, although it has learnt its first
+    samples in other metrics. Therefore a new M' replaces M only if it differs enough:
+    ``|M - M'| > .1 |M'|``, or .4 after sample 4,096. `KernelRLSClassifier` and `KernelRLSRegressor`
+    with `metric` learn their samples again in each new metric, and also choose the kernel width.
+    They are the better choice if their cost is acceptable.
 
-    `merge` takes models whose metrics are equal: parts that have gone on from one model, and are
-    merged before the metric is looked at again. The merged one goes on from the samples that the
-    first part has kept. `onlinekern.distributed` learns the metric in the warm-up alone.
+    `merge` accepts models with equal metrics: they have continued from one model, and are merged
+    before the metric is computed again. The merged model continues with the samples that the first
+    model has stored. `onlinekern.distributed` learns the metric only during the warm-up.
 
-    No eigenvalue of M is less than about a thousandth of their mean: what looks useless for now may
-    still show that it is not. The last samples are kept, dense: up to 2,048, or 2^20 numbers.
+    No eigenvalue of M is below about a thousandth of their mean, so that a feature that seems
+    useless now can still become relevant. The last samples are stored as dense rows: up to 2,048
+    samples, or 2^20 numbers.
 
     References
     ----------
@@ -141,7 +145,7 @@ KernelPARegressor(random_state=0))
         ValueError
             If X, y or a parameter is invalid, or a full metric has more than 1,000 features.
         MemoryError
-            If the samples that are kept do not fit into the available memory.
+            If the stored samples do not fit into the available memory.
         """
         self._learn(X, y, whole=True)
         return self
@@ -170,7 +174,7 @@ KernelPARegressor(random_state=0))
     @fit_method
     @in_container
     def learn_transform(self, X: Samples, y: ArrayLike) -> Array:
-        """Move each row of X by the metric that rows before it have given, and learn it.
+        """Transform each row of X by the metric of the rows before it, and then learn the row.
 
         Parameters
         ----------
@@ -185,7 +189,7 @@ KernelPARegressor(random_state=0))
         return self._learn(X, y, transform=True)
 
     def transform(self, X: Samples) -> Array:
-        """Move samples into the metric.
+        """Transform samples into the metric.
 
         Parameters
         ----------
@@ -242,11 +246,11 @@ KernelPARegressor(random_state=0))
         return GradientMetric(n_features, X.dtype, full, exponent, kind, seed)
 
     def _may_turn(self, n_features: int) -> bool:
-        """Return whether the metric is a matrix, or may become one."""
+        """Return whether the metric is a full matrix, or may become one."""
         return self.metric == "full" or (self.metric == "auto" and holds_matrix(n_features))
 
     def _moved(self, X: Any, metrics: list[tuple[int, MetricRoot]]) -> Any:
-        """Return rows in metrics, in a form that what has been learnt does not change."""
+        """Return rows transformed by metrics, as arrays that later learning does not change."""
         return moved(X, metrics, sp.issparse(X) and not self._may_turn(X.shape[1]))
 
     @property
@@ -268,7 +272,7 @@ KernelPARegressor(random_state=0))
 
 
 def moved(X: Any, metrics: list[tuple[int, MetricRoot]], sparse: bool) -> Any:
-    """Return rows in metrics, each for the rows up to an end; zeros stay if they are `sparse`."""
+    """Return rows transformed by metrics, each up to an end row; if `sparse`, zeros stay zeros."""
     first, found = 0, []
     for last, metric in metrics:
         rows = X[first:last]

@@ -17,11 +17,11 @@ from onlinekern.estimators.scikit_learn import Interval, in_container
 from onlinekern.estimators.types import Array, Floats, Samples, Sparse, Targets
 from onlinekern.preprocessing.transformer import Target, TaughtTransformer
 
-# A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
+# A tree of n samples has fewer than 2 n nodes, and node numbers have 16 bits.
 MOST_KEPT = 1 << 14
-# In a stream, trees grow at these parts of the memory, in these shares; the others at its end.
+# In a stream, these shares of the trees grow at these fractions of `memory`; the others at its end.
 EARLIER = ((64, 0.1), (8, 0.2))
-# Fewer samples do not tell where a function changes.
+# Fewer samples do not show where a function changes.
 LEAST_TOLD = 32
 NODE_BYTES = 8
 
@@ -30,35 +30,36 @@ NODE_BYTES = 8
 class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     """Cells of random trees that split where the function changes, as sparse features.
 
-    Each tree splits space into cells, and a sample has the feature ``1 / sqrt(n_trees)`` for its
-    cell in each tree, 0 for all others. So ``z(x) . z(s)`` is the share of trees in which x and s
-    lie in one cell: the features are those of a random partition kernel [1]_, and a linear learner
-    of them learns all trees jointly, as `KernelForestClassifier` does. With targets, the splits lie
-    where the function changes, as in a kernel forest; without, trees are totally random, like those
-    of scikit-learn's RandomTreesEmbedding.
+    Each tree splits space into cells. A sample has the feature ``1 / sqrt(n_trees)`` for its cell
+    in each tree, and 0 for all other cells. So ``z(x) . z(s)`` is the share of trees in which x and
+    s lie in the same cell: these are the features of a random partition kernel [1]_. A linear
+    learner on them learns all trees jointly, as `KernelForestClassifier` does. With targets, the
+    splits lie where the function changes, as in a kernel forest. Without targets, the trees are
+    totally random, like those of scikit-learn's RandomTreesEmbedding.
 
-    A column means the same cell for ever. `fit` grows all trees from its samples, and they stay. A
-    stream (`partial_fit`, `learn_transform`) adds trees at three absolute numbers of samples: a
-    tenth of them at ``memory / 64``, two tenths at ``memory / 8``, the others at `memory`, each
-    from all samples so far. A tree that has grown stays as it is, and the columns of trees to come
-    are there from the start, with zeros. So a learner behind never has to forget.
+    The cell of a column never changes. `fit` grows all trees from its samples. In a stream
+    (`partial_fit`, `learn_transform`), trees are added after three fixed numbers of samples: a
+    tenth of them at ``memory / 64``, two tenths at ``memory / 8`` and the others at `memory`, each
+    from all samples so far. A tree does not change after it has grown. The columns of later trees
+    exist from the start and contain zeros. So a learner after this transformer never has to forget.
 
     Parameters
     ----------
     n_trees : int >= 1, default=100
-        Trees. Time and memory grow linearly with them.
+        Number of trees. Time and memory are proportional to it.
     memory : int in [64, 16384], default=2048
-        The last trees grow at this number of samples. Until then all samples are kept; later ones
-        change nothing. `fit` grows trees from at most so many of its samples, drawn at random.
+        The last trees grow at this number of samples. Until then all samples are stored; later
+        samples change nothing. `fit` grows trees from at most this number of samples, drawn at
+        random.
     max_samples : float in (0, 1], default=1.0
-        A tree grows from this share of the samples that are kept, drawn without repetition, and
-        from 64 at least. With 0.5 its splits have not seen the targets of the other half, which may
-        help with noise.
+        Share of the stored samples from which each tree grows, drawn without replacement; at least
+        64 samples. With 0.5, the splits do not depend on the targets of the other half, which may
+        help if targets are noisy.
     max_leaf : int >= 1, default=4
         A node with more samples is split.
     n_candidates : int in [1, 1000], default=10
-        Splits drawn for a node, of which the best is taken. 1 gives totally random trees, as does a
-        call without y.
+        Number of random splits from which the best is chosen for each node. With 1, or without y,
+        trees are totally random.
     target : {'auto', 'labels', 'numbers'}, default='auto'
         What y holds: 'labels' of classes or 'numbers'. With 'auto', text and whole numbers of at
         most 32 different values are labels.
@@ -68,13 +69,13 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     Attributes
     ----------
     n_features_out_ : int
-        Columns of `transform`: the cells of all trees. In a stream there is room for as many cells
-        as the trees that are to come may get.
+        Number of columns of `transform`: the cells of all trees. In a stream, this includes columns
+        for as many cells as later trees may have.
     n_trees_ : int
         Trees that have grown so far.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the mean square of the function's gradient, in units of the spread
-        of the features; zeros without y.
+        Share of each feature in the mean squared gradient of the function, in units of the
+        features' spread; zeros without y.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -82,14 +83,14 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
 
     Notes
     -----
-    A sample is never transformed by a tree that has seen its target before: `learn_transform`
-    transforms each row first, and then learns it. Before the first trees have grown, a sample has
-    no feature at all. What a stream makes does not depend on how it is cut into calls.
+    `learn_transform` transforms each row before it learns it, so no tree has seen the target of a
+    row that it transforms. Before the first trees have grown, all features are 0. The result does
+    not depend on how a stream is divided into calls.
 
-    Whether there are targets is decided by the first call. They are not used any more when all
-    trees have grown.
+    The first call decides whether there are targets. After all trees have grown, targets are not
+    used any more.
 
-    Features may have any scale. Sparse samples are kept as dense ones while trees grow.
+    Features may have any scale. Sparse samples are stored as dense rows while trees grow.
 
     References
     ----------
@@ -128,7 +129,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         X : array-like or CSR matrix of shape (n_samples, n_features)
             float32 samples give float32 features, everything else becomes float64.
         y : array-like of shape (n_samples,), default=None
-            Labels or numbers. None: trees are totally random.
+            Labels or numbers. None: the trees are totally random.
 
         Returns
         -------
@@ -169,7 +170,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     @fit_method
     @in_container
     def learn_transform(self, X: Samples, y: Targets = None) -> Sparse:
-        """Transform each row of X by the trees that have grown from rows before it, and learn it.
+        """Transform each row of X by the trees grown from rows before it, and then learn the row.
 
         Parameters
         ----------
@@ -223,7 +224,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         return None if cells is None or counts is None else self._features(cells, counts)
 
     def _validate_both(self, X: Any, y: Any, start: bool) -> tuple[Any, Any]:
-        """Return validated rows and targets of which the partition is to learn."""
+        """Return validated rows and targets."""
         if not start and (y is None) != (self._partition.kind == "none"):
             said = "y is None, but was" if y is None else "y is given, but was not"
             raise ValueError(f"{said} in the first call: give it in all calls, or in none")
@@ -234,7 +235,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     def _new_partition(self, X: Any, y: Any, whole: bool) -> Partition:
         n_features = X.shape[1]
         kept = min(self.memory, X.shape[0]) if whole else self.memory
-        # The samples that are kept, and once more while they are scaled; the nodes of the trees.
+        # Memory for the stored samples, a scaled copy of them, and the nodes of the trees.
         n_bytes = kept * n_features * (X.dtype.itemsize + 8 + 4 + 4)
         n_bytes += self.n_trees * int(self.max_samples * kept) * 2 * NODE_BYTES
         check_size("n_trees", self.n_trees, n_bytes, n_features)
@@ -245,7 +246,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         return Partition(n_features, X.dtype, at, trees, *cuts, kind, seed)
 
     def _drawn(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Return the rows that the trees of `fit` grow from, in their order."""
+        """Return the rows from which the trees of `fit` grow, in their order."""
         if X.shape[0] <= self.memory:
             return X, y
         *_, seed = self._partition.settings
@@ -254,7 +255,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         return X[chosen], None if y is None else y[chosen]
 
     def _used(self, y: Any) -> Floats | None:
-        """Return targets as numbers; those that are not used any more are 0."""
+        """Return targets as numbers; targets that are not used any more become 0."""
         if y is None or self._partition.is_complete:
             return None
         at, *_ = self._partition.settings
@@ -264,7 +265,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         return numbers
 
     def _features(self, cells: Array, counts: Array) -> Sparse:
-        """Return the features of rows that have so many cells each, one after another."""
+        """Return the features of rows, given the cells of all rows and the count of each row."""
         starts = np.zeros(len(counts) + 1, dtype=np.int64)
         np.cumsum(counts, out=starts[1:])
         if len(cells) < 2**31:
@@ -277,12 +278,12 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
 
     @property
     def n_features_out_(self) -> int:
-        """Columns of `transform`."""
+        """Number of columns of `transform`."""
         return self._known.n_features
 
     @property
     def n_trees_(self) -> int:
-        """Trees that have grown so far."""
+        """Number of trees that have grown so far."""
         return self._known.n_trees
 
     @property
@@ -296,7 +297,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
 
 
 def plan_of(memory: int, n_trees: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the numbers of samples at which trees grow, and how many grow at each."""
+    """Return the numbers of samples at which trees grow, and how many trees grow at each."""
     earlier = [(memory // part, int(share * n_trees)) for part, share in EARLIER]
     steps = [(n, trees) for n, trees in earlier if n >= LEAST_TOLD and trees > 0]
     steps.append((memory, n_trees - sum(trees for _, trees in steps)))

@@ -1,4 +1,4 @@
-"""Pipelines of a stream: transformers that learn along with the learner behind them."""
+"""Stream pipelines: transformers that learn together with the learner after them."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def final_has(method: str) -> Callable[[Any], bool]:
 class StreamPipeline(Savable, Pipeline):
     """A scikit-learn Pipeline whose steps all learn from a stream.
 
-    In `partial_fit`, `partial_fit_predict` and `learn_one` each transformer learns the samples and
-    passes them on, transformed:
+    In `partial_fit`, `partial_fit_predict` and `learn_one`, each transformer learns the samples,
+    transforms them and passes them on. There are three kinds of transformers:
 
-    * one with `learn_transform` (all of this library, such as `OnlineStandardScaler`) row by row:
-      what the learner sees of a sample depends on it and those before it alone. A pipeline of such
-      steps learns the same, bit for bit, whatever the batches;
+    * one with `learn_transform` (all of this library, such as `OnlineStandardScaler`) learns and
+      transforms row by row. The features of a sample depend only on it and the samples before it.
+      The result of a pipeline of such steps does not depend on the batches, bit for bit;
     * one with `partial_fit` (scikit-learn's StandardScaler, IncrementalPCA, MiniBatchKMeans) learns
-      the batch, then transforms it: the model depends on the batches;
+      the batch, then transforms it. So the model depends on the batches;
     * one that needs no fit (Normalizer, HashingVectorizer, FunctionTransformer), or that has been
-      fitted beforehand and cannot go on, transforms only.
+      fitted before and has no `partial_fit`, only transforms.
 
-    Any other is refused. Everything else is as in a Pipeline: `predict`, `score`, parameters with
-    the names ``step__parameter``, grid search, cloning. `fit` is a Pipeline's: each transformer is
-    fitted on all samples before it transforms them.
+    Any other transformer is refused. Everything else is as in a Pipeline: `predict`, `score`,
+    parameters with the names ``step__parameter``, grid search, cloning. `fit` is a Pipeline's: each
+    transformer is fitted on all samples before it transforms them.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ class StreamPipeline(Savable, Pipeline):
 
     Notes
     -----
-    A call that fails leaves all steps as they were; for the steps of other libraries, each call
-    keeps a copy of what they have learnt. `save` takes pipelines of this library's steps; others
-    are saved with pickle. One thread learns at a time. A prediction that another thread makes
-    meanwhile may be of a transformer and a learner that are one call apart.
+    A call that fails leaves all steps unchanged; for this, each call copies the state of steps from
+    other libraries. `save` accepts pipelines of this library's steps; use pickle for others. Only
+    one thread can learn at a time. If another thread predicts meanwhile, the transformer may have
+    learnt one call more than the learner.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class StreamPipeline(Savable, Pipeline):
         self : object
         """
         if sample_weight is not None and get_config()["enable_metadata_routing"]:
-            params["sample_weight"] = sample_weight  # The steps have said who takes it.
+            params["sample_weight"] = sample_weight  # The steps have been checked for it.
         elif sample_weight is not None:
             for name, step in self.steps:
                 if takes(step, "fit", "sample_weight"):
@@ -123,7 +123,7 @@ class StreamPipeline(Savable, Pipeline):
             What the first step takes.
         y : array-like of shape (n_samples,), default=None
         classes : array-like of shape (n_classes,), default=None
-            For the learner: all labels, needed in the first call of a classifier.
+            All labels, for the learner. A classifier needs them in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights for all steps that take some; None is 1 for every sample. With scikit-learn's
             routing of metadata, for the steps that request them (`set_partial_fit_request`).
@@ -135,7 +135,7 @@ class StreamPipeline(Savable, Pipeline):
         Raises
         ------
         TypeError
-            If a step can neither learn from a stream nor do without.
+            If a step needs to be fitted but cannot learn from a stream.
         """
         self._teach("partial_fit", X, y, classes, sample_weight)
         return self
@@ -144,9 +144,7 @@ class StreamPipeline(Savable, Pipeline):
     def partial_fit_predict(
         self, X: Samples, y: Targets = None, classes: Classes = None, sample_weight: Weights = None
     ) -> Array:
-        """Predict each sample, then learn it: `partial_fit` that tests first.
-
-        A transformer has seen the sample by then, but not its target.
+        """Predict each sample, then learn it (test-then-train).
 
         Parameters
         ----------
@@ -163,7 +161,7 @@ class StreamPipeline(Savable, Pipeline):
     def _partial_fit_scores(
         self, X: Samples, y: Targets, classes: Classes = None, sample_weight: Weights = None
     ) -> Floats:
-        """Score each sample, then learn it, as `partial_fit_predict`; return the scores."""
+        """Score each sample, then learn it, like `partial_fit_predict`; return the scores."""
         return self._teach("_partial_fit_scores", X, y, classes, sample_weight)
 
     @available_if(final_has("partial_fit"))
@@ -243,14 +241,14 @@ class StreamPipeline(Savable, Pipeline):
 
     @available_if(final_has("predict_interval"))
     def predict_interval(self, X: Samples, coverage: float | None = None) -> tuple[Array, Array]:
-        """Predict intervals that hold the targets with a probability, as the learner does.
+        """Predict intervals that contain the targets with a given probability, with the learner.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
             What the first step takes.
         coverage : float in (0, 1) or None, default=None
-            None: what the learner does without, which is 0.9 or its parameter.
+            None: the default of the learner, which is 0.9 or its parameter.
 
         Returns
         -------
@@ -268,7 +266,7 @@ class StreamPipeline(Savable, Pipeline):
 
     @available_if(final_has("predict_set"))
     def predict_set(self, X: Samples) -> Array:
-        """Predict sets that hold the labels of a share of the samples, as the learner does.
+        """Predict sets that contain the labels of a given share of the samples, with the learner.
 
         Parameters
         ----------
@@ -288,14 +286,14 @@ class StreamPipeline(Savable, Pipeline):
         return learner_of(self).predict_set(self._transformed(X))
 
     def _transformed(self, X: Any) -> Any:
-        """Return what the learner gets of samples."""
+        """Return samples after all transformers."""
         check_is_fitted(self)
         for _, step in self._transformers():
             X = step.transform(X)
         return X
 
     def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
-        """Call the method of the learner with what the transformers, that learn too, make of X."""
+        """Call a method of the learner with X after the transformers, which learn X too."""
         for name, step in self._transformers():
             check_streams(name, step)
         weights = dict.fromkeys(self._weighed_steps(sample_weight), sample_weight)
@@ -308,7 +306,7 @@ class StreamPipeline(Savable, Pipeline):
                 return getattr(learner_of(self), method)(X, y, **more)
 
     def _transformers(self) -> list[tuple[str, Any]]:
-        """Return the names and the steps in front of the learner."""
+        """Return the names and the steps before the learner."""
         return [(name, step) for name, step in self.steps[:-1] if does_something(step)]
 
     def _weighed_steps(self, sample_weight: Any) -> list[str]:
@@ -327,7 +325,7 @@ class StreamPipeline(Savable, Pipeline):
 
     @contextmanager
     def _encoder_told(self) -> Iterator[None]:
-        """Return a context in which the learner knows of an encoder right in front of it."""
+        """Return a context in which the learner knows the encoder that is the step before it."""
         before, learner = self._transformers(), learner_of(self)
         tells = before and type(before[-1][1]) is TableEncoder and isinstance(learner, Savable)
         if tells:
@@ -340,12 +338,13 @@ class StreamPipeline(Savable, Pipeline):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Return a context for one thread at a time; a failure inside is undone in all steps."""
+        """Return a context for one thread at a time; a failure inside restores all steps."""
         with lock_of(self), undone_on_failure(self):
             yield
 
     def __sklearn_is_fitted__(self) -> bool:
-        # A learner that waits for a second class predicts the first, and says what it lacks.
+        # A learner that waits for a second class predicts the first, and says that it needs
+        # another.
         return bool("_waiting" in vars(learner_of(self)) or Pipeline.__sklearn_is_fitted__(self))
 
     def _check_loaded(self) -> None:
@@ -368,14 +367,14 @@ class StreamPipeline(Savable, Pipeline):
 
 
 def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:
-    """Return the weights as an argument of a method, if there are some and it takes them."""
+    """Return the weights as an argument of a method, if there are any and it accepts them."""
     if sample_weight is None or not takes(step, method, "sample_weight"):
         return {}
     return {"sample_weight": sample_weight}
 
 
 def check_streams(name: str, step: Any) -> None:
-    """Raise TypeError unless a transformer can be part of a stream."""
+    """Raise TypeError unless a transformer can be used in a stream."""
     if hasattr(step, "learn_transform") or hasattr(step, "partial_fit"):
         return
     if get_tags(step).requires_fit and not is_fitted(step):
@@ -387,7 +386,7 @@ def check_streams(name: str, step: Any) -> None:
 
 
 def learn_and_transform(name: str, step: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Let a transformer learn samples, and transform them."""
+    """Let a transformer learn samples, then transform them."""
     method = next((m for m in ("learn_transform", "partial_fit") if hasattr(step, m)), None)
     if method is None:
         check_streams(name, step)
@@ -397,12 +396,12 @@ def learn_and_transform(name: str, step: Any, X: Any, y: Any, sample_weight: Any
 
 
 def rows_for(step: Any) -> AbstractContextManager[None]:
-    """Return a context for single rows, which have no names, though a step may have learnt some."""
+    """Return a context for single rows, which have no names even if a step has learnt some."""
     return no_name_warnings() if hasattr(step, "feature_names_in_") else nullcontext()
 
 
 def as_rows(x: Any) -> Any:
-    """Return one sample as rows; text and all else that is no array of numbers is put in a list."""
+    """Return one sample as rows; text and other objects that are no numeric array become a list."""
     return [x] if isinstance(x, (str, dict)) else one_row(x)
 
 

@@ -1,4 +1,4 @@
-"""The transformer that standardises a stream: its means and deviations run with the stream."""
+"""The transformer that standardises a stream by running means and deviations."""
 
 from typing import Any, Self
 
@@ -29,14 +29,15 @@ from onlinekern.preprocessing.transformer import FLOATS, CoreTransformer
 class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
     """Standardise features by their means and deviations so far: ``z = (x - mean) / scale``.
 
-    Raw streams come in units of their own, and kernels and steps are made for features near 0 and
-    1. `learn_transform` scales as a stream allows: each row by the statistics of itself and all
-    rows before it, the same bits whatever the batches. With ``a_s = forgetting^(t - s) w_s``,
+    Kernels and step sizes suit features with means near 0 and deviations near 1, but raw streams
+    have any units. `learn_transform` scales each row by the statistics of this row and all rows
+    before it. The result does not depend on the batches, bit for bit. With
+    ``a_s = forgetting^(t - s) w_s``,
 
         mean = sum_s a_s x_s / sum_s a_s,    var = sum_s a_s (x_s - mean)^2 / sum_s a_s,
 
-    by the recursion of West [1]_, which keeps the digits of features far from 0. Without forgetting
-    they are those of scikit-learn's StandardScaler.
+    are computed by the recursion of West [1]_, which stays accurate for features far from 0.
+    Without forgetting they equal those of scikit-learn's StandardScaler.
 
     Parameters
     ----------
@@ -51,14 +52,14 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         being constant, then cannot make a learner diverge. None does not clip. Only with
         `with_std`.
     forgetting : float in (0, 1], default=1.0
-        What the weight of a sample is multiplied by with each later one. 1 forgets nothing; 0.999
-        follows units that change over some thousand samples. A new value takes effect with the
-        next sample.
+        Factor by which each new sample multiplies the weights of all earlier ones. 1 forgets
+        nothing; 0.999 follows units that change over some thousand samples. A new value takes
+        effect with the next sample.
 
     Attributes
     ----------
     mean_ : ndarray of shape (n_features,), float64
-        The means, zeros where none are subtracted.
+        The means; zeros if means are not subtracted.
     var_ : ndarray of shape (n_features,), float64
         Mean squared deviations from `mean_`.
     scale_ : ndarray of shape (n_features,), float64
@@ -73,12 +74,11 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
 
     Notes
     -----
-    The first row becomes 0 (signs, without means): nothing is known of deviations yet. A
-    `sample_weight` of 2 is two samples, where nothing is forgotten. Samples of float32 give float32
-    and are summed up in float64. Whether means are subtracted is decided by the first call.
-    scikit-learn's StandardScaler without means still divides by deviations from the mean; its zeros
-    stay zeros too, but features far from 0 then leave it as far from 0 as they are in units of
-    their deviation.
+    The first row becomes 0 (without means: the signs of its values), because deviations are not
+    known yet. Without forgetting, a `sample_weight` of 2 counts as two samples. float32 samples
+    give float32 and are summed in float64. The first call decides whether means are subtracted.
+    scikit-learn's StandardScaler without means still divides by deviations from the mean. Its zeros
+    stay zeros too, but a feature far from 0 is then still many deviations away from 0.
 
     References
     ----------
@@ -153,7 +153,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
     def learn_transform(
         self, X: Samples, y: Targets = None, sample_weight: Weights = None
     ) -> Array:
-        """Learn each row of X, then scale it by what is known of it and all rows before.
+        """Learn each row of X, then scale it by the statistics of it and all rows before.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         return self._learn(X, sample_weight, transform=True)
 
     def transform(self, X: Samples) -> Array:
-        """Scale samples, by all that is known.
+        """Scale samples by the statistics of all rows learnt.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         return scaled_like(X, values)
 
     def inverse_transform(self, X: Samples) -> Array:
-        """Return samples in their own units: ``z * scale_ + mean_``. What was clipped stays so.
+        """Return samples in their own units: ``z * scale_ + mean_``. Clipping cannot be undone.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
             If X has not `n_features_in_` features, or is sparse although means were subtracted.
         """
         check_is_fitted(self)
-        with no_name_warnings():  # Scaled rows are arrays, whatever was learnt.
+        with no_name_warnings():  # Scaled rows are arrays without names, even if names were learnt.
             X = self._validate(X)
         if sp.issparse(X):
             if self._moments.centred:
@@ -296,7 +296,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
     def _learn(
         self, X: Any, sample_weight: Any, start: bool = False, transform: bool = False
     ) -> Any:
-        """Learn rows. Return them scaled if `transform`, else None."""
+        """Learn rows. If `transform`, return them scaled, else None."""
         whole = start
         start = start or not self.__sklearn_is_fitted__()
         warn_of_waiting(self, start)
@@ -319,11 +319,11 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         return RunningMoments(X.shape[1], centred)
 
     def _scaling(self) -> dict[str, Any]:
-        """Return the arguments with which the core scales."""
+        """Return the arguments that the core needs for scaling."""
         return {"limit": self.clip, "scaled": self.with_std}
 
     def _room_for(self, x: Any) -> Array:
-        """Return an array for the scaled x."""
+        """Return an empty array for the scaled x."""
         narrow = getattr(x, "dtype", None) == np.float32
         return np.empty(self.n_features_in_, np.float32 if narrow else np.float64)
 
@@ -346,7 +346,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
     def scale_(self) -> Floats:
         """Divisors of the features, ndarray of shape (n_features,)."""
         mean, variance = self._known.mean(), self._known.variance()
-        # The core does the same: squares of the mean may overflow, and then exceed every variance.
+        # As in the core. The squared mean may overflow and would then exceed every variance.
         with np.errstate(over="ignore"):
             varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
         return np.sqrt(np.where(varies & self.with_std, variance, 1.0))

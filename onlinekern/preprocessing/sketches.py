@@ -1,4 +1,4 @@
-"""The transformer of frequent directions: a small matrix stands for all rows seen."""
+"""The transformer of frequent directions, which sketches all rows seen by a small matrix."""
 
 import copy
 import itertools
@@ -40,7 +40,7 @@ def sketch_rows(sketch_size: int | float, n_features: int) -> int:
     Returns
     -------
     int
-        At least 1, at most n_features: so many lose nothing.
+        At least 1, and at most n_features, which makes the sketch exact.
     """
     if isinstance(sketch_size, Integral):
         return min(int(sketch_size), n_features)
@@ -50,7 +50,8 @@ def sketch_rows(sketch_size: int | float, n_features: int) -> int:
 def sketch_bytes(size: int, n_features: int) -> int:
     """Return the memory of a sketch of `size` directions, in bytes.
 
-    It has twice as many rows, each with a copy that undoes a failed call, and room to shrink them.
+    The sketch has 2 `size` rows. Each row also has a copy, from which a failed call is undone, and
+    space for the shrinking step.
     """
     return (2 * 2 + 1) * 8 * size * n_features
 
@@ -59,8 +60,9 @@ def sketch_bytes(size: int, n_features: int) -> int:
 class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
     """Frequent directions: a matrix sketch C with ``C'C`` close to ``X'X``, in one pass.
 
-    2 l rows are kept. When they are full, the (l + 1)-th squared singular value is subtracted from
-    all, which empties at least l + 1 rows (the fast form of [1]_). At every moment::
+    The sketch has 2 l rows. When they are full, the (l + 1)-th squared singular value is subtracted
+    from all squared singular values, which empties at least l + 1 rows (the fast version of [1]_).
+    At every time::
 
         0 <= X'X - C'C <= error_bound_ I,   error_bound_ <= ||X||_F^2 / (l + 1).
 
@@ -97,8 +99,8 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
     sketch. Where that would lose singular values (below about 1e-6 of the largest), it decomposes
     the sketch. `transform` projects on `components_`; it does not centre.
 
-    What a stream makes does not depend on how it is cut into calls. The directions turn along it,
-    and the learner behind is not told.
+    The result does not depend on how a stream is divided into calls. The directions change along
+    the stream, and a learner after this transformer is not reset when they do.
 
     References
     ----------
@@ -155,7 +157,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
 
     @in_container
     def learn_transform(self, X: Samples, y: Targets = None) -> Array:
-        """Project each row of X on directions of the rows before, and insert it.
+        """Project each row of X on the directions of the rows before it, then insert the row.
 
         Parameters
         ----------
@@ -165,8 +167,8 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         Returns
         -------
         ndarray of shape (n_samples, l)
-            Projections on `components_`. These are taken anew after 1, 2, 4, ... rows, up to l, and
-            then after every l rows. The first row of a stream has zeros.
+            Projections on `components_`. The components are updated after 1, 2, 4, ... rows, up to
+            l, and then after every l rows. The first row of a stream becomes zeros.
         """
         return self._insert(X, transform=True)
 
@@ -190,12 +192,12 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         return self
 
     def _insert_projected(self, X: Any) -> Array:
-        """Insert rows. Return their projections on the directions that are held."""
+        """Insert rows, and return their projections on the directions in use."""
         n, size = X.shape[0], self._sketch.size
         known, held = vars(self).get("_held", (0, None))
         edges = [0, *(k for k in range(1, n) if is_renewed(known + k, size)), n]
         if len(edges) > 2:
-            # A failed call takes back one insertion only, and nobody is to see half of a call.
+            # An undo takes back only one insertion, and other threads must not see half of a call.
             self._sketch = copy.deepcopy(self._sketch)
         found = []
         for first, last in itertools.pairwise(edges):
@@ -203,16 +205,13 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
                 held = decomposed(self._sketch.rows(), size)[1]
             found.append(projected(X[first:last], held, row_by_row=True))
             self._sketch.insert(X[first:last])
-        # Number of rows that were projected, and the directions of the next ones.
+        # The number of projected rows, and the directions for the next ones.
         self._held = known + n, held
         return np.concatenate(found)
 
     @one_blas_thread
     def merge(self, other: Self) -> Self:
-        """Take in the sketch of other rows: the result is a sketch of all of them.
-
-        The error bounds add up, and stay below ``||X||_F^2 / (l + 1)`` of all rows when both
-        sketches have the same l.
+        """Merge the sketch of other rows into this one, which then covers all rows.
 
         Parameters
         ----------
@@ -236,7 +235,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
             raise ValueError(
                 f"the sketches have {self.n_features_in_} and {other.n_features_in_} features"
             )
-        # It is copied, as two sketches that take in each other at once would wait for each other.
+        # The other sketch is copied. If two sketches merged each other with locks, each would wait.
         with lock_of(other):
             rows = copy.deepcopy(other._sketch)
         with lock_of(self):
@@ -318,7 +317,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
 
 
 def is_renewed(count: int, size: int) -> bool:
-    """Return whether directions are computed anew after so many rows: every `size`, or sooner."""
+    """Return whether the directions are updated after this many rows."""
     return count % size == 0 if count >= size else count.bit_count() == 1
 
 
@@ -327,7 +326,8 @@ def decomposed(sketch: Array, size: int) -> tuple[Floats, Floats]:
     values, components = np.zeros(size), np.zeros((size, sketch.shape[1]))
     if len(sketch):
         _, found, directions = np.linalg.svd(sketch, full_matrices=False)
-        # The largest entry of a direction is positive: signs do not depend on the library.
+        # The largest entry of each direction is made positive, so that signs do not depend on the
+        # library.
         largest = np.abs(directions).argmax(axis=1)
         directions *= np.sign(directions[np.arange(len(found)), largest])[:, np.newaxis]
         kept = min(size, int(np.sum(found > 1e-12 * found[0])))
@@ -338,9 +338,9 @@ def decomposed(sketch: Array, size: int) -> tuple[Floats, Floats]:
 def projected(X: Any, components: Floats, row_by_row: bool = False) -> Array:
     """Return samples projected on directions; FloatingPointError if a projection overflows.
 
-    With `row_by_row`, the bits of a row do not depend on how many there are.
+    With `row_by_row`, the bits of a row do not depend on the number of rows.
     """
-    # An overflow is found below.
+    # An overflow is detected below.
     with np.errstate(over="ignore", invalid="ignore"):
         if row_by_row and not sp.issparse(X):
             found = np.array([row @ components.T for row in X])

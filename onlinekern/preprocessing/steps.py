@@ -1,4 +1,4 @@
-"""The steps of a pipeline: those that do something, and what a failed call gives back to them."""
+"""The steps of a pipeline, and restoring them after a failed call."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def is_fitted(step: Any) -> bool:
 
 
 def steps_of(estimator: Any) -> list[Any]:
-    """Return the steps of a pipeline that do something; any other estimator is the only step."""
+    """Return the steps of a pipeline, without 'passthrough', or any other estimator alone."""
     return [step for _, step in getattr(estimator, "steps", [("", estimator)])
             if does_something(step)]  # fmt: skip
 
 
 def learner_of(model: Any) -> Any:
-    """Return the last step of a pipeline, or the model."""
+    """Return the last step of a pipeline, or the model itself."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
 def inner(learner: Any) -> Any:
-    """Return the learner that a wrapper such as `RenewedLearner` has fitted, or itself."""
+    """Return the fitted learner in a wrapper such as `RenewedLearner`, or the learner itself."""
     while hasattr(found := vars(learner).get("estimator_"), "get_params"):
         learner = found
     return learner
@@ -58,7 +58,7 @@ def takes(step: Any, method: str, parameter: str) -> bool:
 
 
 def check_learnt(model: Any) -> None:
-    """Raise NotFittedError unless a model has learnt; its learner says best what it lacks."""
+    """Raise NotFittedError unless a model has learnt; the error comes from its learner."""
     learner = learner_of(model)
     if "_waiting" in vars(learner):
         _ = learner._fitted_model
@@ -66,33 +66,34 @@ def check_learnt(model: Any) -> None:
 
 
 class BeforeCall:
-    """State of a step before one call, which this library's models take back by themselves.
+    """State of a step before one call, for models of this library, which can undo one call.
 
-    `is_own` says that it does not change what its attributes hold, as the library's steps do not.
+    `is_own` says that the step replaces the values of its attributes and never changes them in
+    place, as the steps of this library do.
     """
 
     def __init__(self, step: Any, is_own: bool = False) -> None:
         self.step = step
         self.learnt = learnt_by(step)
         self.calls = self.learnt.calls if self.learnt is not None else 0
-        # The library's own steps undo what they have learnt, or never change it. A learner that has
-        # no model yet may keep rows that wait for it: those are replaced, not changed.
+        # The library's own steps undo what they have learnt, or never change it in place. A learner
+        # without a model may store rows; these are also replaced, not changed.
         is_own |= self.learnt is not None or isinstance(step, OWN)
         self.attributes = dict(vars(step)) if is_own else copy.deepcopy(vars(step))
 
     def restore(self) -> None:
-        """Give the step back what it had learnt."""
+        """Restore the state of the step."""
         if self.learnt is not None and self.learnt.calls != self.calls:
             self.learnt.undo()
         change_attributes(self.step, vars(self.step).copy(), self.attributes)
 
     def has_learnt(self) -> bool:
-        """Return whether the step has learnt one call since."""
+        """Return whether the step has learnt one call since then."""
         return self.learnt is not None and self.learnt.calls == self.calls + 1
 
 
 class BeforeCallWithin:
-    """State of a learner before one call: of its steps, and of the learners that they have."""
+    """State of a learner before one call: the states of its steps and of the learners inside."""
 
     def __init__(self, learner: Any) -> None:
         self.states: list[Any] = []
@@ -103,27 +104,27 @@ class BeforeCallWithin:
             self.states.append(BeforeCall(step, is_own=has_learners))
 
     def has_learnt(self) -> bool:
-        """Return whether any of them has learnt one call since."""
+        """Return whether one of them has learnt one call since then."""
         return any(one.has_learnt() for one in self.states)
 
     def restore(self) -> None:
-        """Give all of them back what they had learnt."""
+        """Restore all of them."""
         for one in self.states:
             one.restore()
 
     def take_back(self) -> None:
-        """Restore them if any has learnt one call: a signal may come when that has ended."""
+        """Restore them if one has learnt the call: a signal may arrive just after its end."""
         if self.has_learnt():
             self.restore()
 
 
 def states_of(*learners: Any) -> list[BeforeCallWithin]:
-    """Return the states of those learners that are ours."""
+    """Return the states of those learners that belong to this library."""
     return [BeforeCallWithin(one) for one in learners if isinstance(one, Savable)]
 
 
 class BeforeCalls(BeforeCall):
-    """State of a step before several calls: a copy."""
+    """State of a step before several calls, as a copy."""
 
     def __init__(self, step: Any) -> None:
         self.step, self.learnt = step, None
@@ -132,9 +133,9 @@ class BeforeCalls(BeforeCall):
 
 @contextmanager
 def undone_on_failure(estimator: Any, state: type[BeforeCall] = BeforeCall) -> Iterator[None]:
-    """Return a context after whose failure an estimator, or each step of one, is as before.
+    """Return a context that restores an estimator, or each step of a pipeline, after a failure.
 
-    `state` says what is kept of a step.
+    `state` is the class that stores the state of a step.
     """
     before = [state(step) for step in steps_of(estimator)]
     try:

@@ -1,4 +1,4 @@
-"""The bases of the transformers that learn an object of the core, and of those taught targets."""
+"""The bases of transformers around an object of the core, and of those that learn from targets."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FLOATS = [np.float64, np.float32]
 class CoreTransformer(Savable, TransformerMixin, BaseEstimator):
     """Base of transformers that learn an object of the core.
 
-    A subclass says in `_learnt_as` which attribute this is, and in `_kind` of which class.
+    A subclass names this attribute in `_learnt_as`, and the class of the object in `_kind`.
     """
 
     _kind: ClassVar[type[Any]]
-    # These take effect in mid-stream; what a stream began with has the others.
+    # These parameters may change during a stream; all others keep their values of the first call.
     _acts: ClassVar[frozenset[str]] = frozenset()
 
     @property
@@ -32,13 +32,13 @@ class CoreTransformer(Savable, TransformerMixin, BaseEstimator):
 
     @property
     def _known(self) -> Any:
-        """What has been learnt; NotFittedError if this is nothing."""
+        """The learnt object; NotFittedError if there is none."""
         check_is_fitted(self)
         return vars(self)[self._learnt_as]
 
     @property
     def _dtype(self) -> Any:
-        """The types of samples that are not the first: those that it has learnt, or all."""
+        """The allowed dtypes: after the first samples, the learnt one."""
         return FLOATS
 
     def _validate(self, X: Any, reset: bool = False) -> Any:
@@ -65,7 +65,7 @@ Target: TypeAlias = Literal["auto", "labels", "numbers"]
 class TaughtTransformer(CoreTransformer):
     """Base of transformers that learn from samples and their labels or numbers.
 
-    What is learnt is an object of the core, `TaughtFeatures`.
+    They learn an object of the core, `TaughtFeatures`.
     """
 
     target: Target
@@ -88,11 +88,11 @@ class TaughtTransformer(CoreTransformer):
         return X, y
 
     def _kind_of(self, y: Any) -> Target:
-        """Return what these targets are."""
+        """Return the kind of these targets."""
         return "labels" if is_text(y) else self.target
 
     def _numbers(self, y: Any) -> Floats:
-        """Return targets as numbers: labels are numbered as they come."""
+        """Return targets as numbers; labels are numbered in the order of their arrival."""
         if not is_text(y):
             return np.asarray(y, dtype=np.float64)
         values, first, places = np.unique(y.astype(str), return_index=True, return_inverse=True)
@@ -112,5 +112,5 @@ class TaughtTransformer(CoreTransformer):
 
 
 def is_text(y: Any) -> bool:
-    """Return whether targets are labels that are no numbers."""
+    """Return whether targets are labels that are not numbers."""
     return bool(y.dtype.kind not in "biuf")
