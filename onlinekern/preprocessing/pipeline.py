@@ -107,7 +107,7 @@ class StreamPipeline(Savable, Pipeline):
             for name, step in self.steps:
                 if takes(step, "fit", "sample_weight"):
                     params[f"{name}__sample_weight"] = sample_weight
-        with self._all_or_nothing(), self._encoder_told():
+        with self._all_or_nothing(), self._encoder_known():
             super().fit(X, y, **params)
         return self
 
@@ -302,7 +302,7 @@ class StreamPipeline(Savable, Pipeline):
             for name, step in self._transformers():
                 X = learn_and_transform(name, step, X, y, weights.get(name))
             more = {key: value for key, value in given.items() if value is not None}
-            with self._encoder_told():
+            with self._encoder_known():
                 return getattr(learner_of(self), method)(X, y, **more)
 
     def _transformers(self) -> list[tuple[str, Any]]:
@@ -324,7 +324,7 @@ class StreamPipeline(Savable, Pipeline):
         return [name for name, calls in routed.items() if calls.partial_fit]
 
     @contextmanager
-    def _encoder_told(self) -> Iterator[None]:
+    def _encoder_known(self) -> Iterator[None]:
         """Return a context in which the learner knows the encoder that is the step before it."""
         before, learner = self._transformers(), learner_of(self)
         tells = before and type(before[-1][1]) is TableEncoder and isinstance(learner, Savable)

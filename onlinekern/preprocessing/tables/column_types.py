@@ -1,6 +1,6 @@
-"""The kind of a column of a table, by the type in which it is stored or by its first rows.
+"""The kind of a table column, guessed from its stored type or its first rows.
 
-Readers of text ask for the type in which a column is read, `TableEncoder` for its kind.
+Readers of text ask for the type with which a column is read; `TableEncoder` asks for its kind.
 """
 
 from __future__ import annotations
@@ -17,37 +17,38 @@ from sklearn.utils import murmurhash3_32
 
 from onlinekern.estimators.types import Array
 
-# Texts that have so many words on average, and seldom come twice, are no categories.
+# Texts with at least this many words on average, which seldom repeat, are not categories.
 WORDS = 4
 DIFFERENT = 0.5
-# So many rows tell what a column is: the first thousand say as much as a million.
+# Number of rows that decide the kind of a column; more rows would hardly change the guess.
 FIRST_ROWS = 1000
-# A column of numbers with a few words among them is a column of numbers with a few faults.
+# A column of numbers with at most this share of words is a column of numbers with a few errors.
 NEARLY_ALL = 0.9
 NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 BOOLEAN = r"^(?i:true|false)$"
-# What stands around numbers, but for a sign; and digits in groups of three, 1,234.50 or 1.234,50.
+# Marks that may stand before and after a number, and numbers with digits in groups of three:
+# 1,234.50 or 1.234,50.
 AROUND = re.compile(r"^\s*([+-]?)\s*[$\u20ac\u00a3\u00a5]?\s*|\s*[%$\u20ac\u00a3\u00a5]?\s*$")
 GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?|[+-]?[0-9]{1,3}(\.[0-9]{3})+,[0-9]*")
 # The places of a single text among itself.
 ONE = np.zeros(1, dtype=np.int32)
-# A category column has so many one-hot features at most, when nothing is said.
+# Largest default number of one-hot features of a category column.
 MOST_ROOM = 100
-# A column whose values are more than so many, by an estimate, is taken to have no bound.
+# A column with more values than this, by an estimate, is treated as unbounded.
 UNBOUNDED = 1000
-# If nearly all values of a column are different, none comes again, and there is nothing to learn.
+# If nearly all values of a column are different, they do not repeat, and there is nothing to learn.
 NEVER_AGAIN = 0.98
 # A column with fewer values than this is no identifier: rows of the same value will come.
 LEAST_OF_IDENTIFIER = 20_000
-# A column of text whose kind is given is read in this type; other kinds are read as text.
+# Type with which a column of text is read if its kind is given; other kinds are read as text.
 TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
-# Floats hold all integers up to here.
+# Floats represent all integers up to this one exactly.
 EXACT = 2**53
 MOST_INTEGER = 2**63 - 1
 MOST_FEATURES = 2**31 - 1
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
-# Dates of other forms: 30.12.2024, 12/30/2024 07:00, 2024/12/30. Numbers of telephones, parts and
-# versions have other days, months or years.
+# Dates of other forms: 30.12.2024, 12/30/2024 07:00, 2024/12/30. The ranges of day, month and year
+# exclude most numbers of telephones, parts and versions.
 DAY, MONTH, YEAR = r"(0?[1-9]|[12]\d|3[01])", r"(0?[1-9]|1[0-2])", r"(19|20)\d\d"
 YEAR_LAST = rf"({DAY}[./-]{MONTH}|{MONTH}[./-]{DAY})[./-]{YEAR}"
 YEAR_FIRST = rf"{YEAR}[./]{MONTH}[./]{DAY}"
@@ -55,13 +56,13 @@ OTHER_DATE = re.compile(rf"\s*({YEAR_LAST}|{YEAR_FIRST})([\sT,]+\d.*)?")
 
 
 def texts_of(values: Any) -> Any:
-    """Return values as an array of strings; "" where one is missing."""
+    """Return values as an array of strings; missing values are ""."""
     texts = values if values.type == pa.string() else pc.cast(values, pa.string(), safe=False)
     return pc.fill_null(texts, "") if texts.null_count else texts
 
 
 def distinct_texts(values: Any) -> tuple[list[str], Array]:
-    """Return the distinct texts in the order in which they come first, and the index of each."""
+    """Return the distinct texts in order of first occurrence, and the index of each value."""
     texts = texts_of(values)
     if len(texts) == 1:
         return texts.to_pylist(), ONE
@@ -70,7 +71,7 @@ def distinct_texts(values: Any) -> tuple[list[str], Array]:
 
 
 def family(kind: Any) -> str:
-    """Return what an Arrow type holds: number, boolean, text, date, missing (no value) or other."""
+    """Return the family of an Arrow type: number, boolean, text, date, missing or other."""
     types = pa.types
     if types.is_null(kind):
         return "missing"
@@ -85,9 +86,9 @@ def family(kind: Any) -> str:
 
 
 def guessed_kind(values: Any, stored: Any, most: int) -> str:
-    """Guess the kind of a column, by the type in which it is stored or by the first texts.
+    """Guess the kind of a column from its stored type, or from its first texts.
 
-    Categories have `most` features at most.
+    Category columns have at most `most` features.
     """
     found = family(values.type)
     if pa.types.is_dictionary(stored) and found != "date":
@@ -98,10 +99,10 @@ def guessed_kind(values: Any, stored: Any, most: int) -> str:
 
 
 def looks_like_numbers(values: Any) -> tuple[str, bool] | None:
-    """Return the first text of a column if all look like numbers, and whether commas are decimal.
+    """If all texts look like numbers, return the first one, and whether commas are decimal.
 
-    They may have a percent sign or a currency, and a comma before decimals or thousands. Digits of
-    one length, of a postcode for example, are a code.
+    Numbers may have a percent sign or a currency, and a comma before decimals or thousands. Digits
+    of equal length, such as postcodes, are codes and not numbers.
     """
     texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
     if all(map(str.isdigit, texts)) and {*map(len, texts)} - {1} and len({*map(len, texts)}) == 1:
@@ -117,7 +118,7 @@ def looks_like_numbers(values: Any) -> tuple[str, bool] | None:
 
 
 def looks_like_dates(values: Any) -> str | None:
-    """Return the first text of a column if all look like dates that are not those of ISO 8601."""
+    """Return the first text of a column if all look like dates that are not in ISO 8601."""
     texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
     return texts[0] if texts and all(map(OTHER_DATE.fullmatch, texts)) else None
 
@@ -134,14 +135,14 @@ def text_kind(values: Any, most: int) -> str:
 
 
 def category_kind(values: Any, most: int) -> str:
-    """Return whether categories are few enough for a feature each."""
+    """Return the kind of categories: with a feature for each, or hashed if there are too many."""
     return "category" if len(distinct_texts(values)[0]) <= most else "hashed"
 
 
 def is_unbounded(values: Any) -> bool:
-    """Return whether a column has more values than a table of features has room for.
+    """Return whether a column seems to have more values than a table of features has room for.
 
-    Those of which none comes again, like the number of an order, do not count.
+    A column whose values never repeat, such as order numbers, does not count.
     """
     share_once, estimate = variety_of(texts_of(values))
     return share_once < NEVER_AGAIN and estimate > UNBOUNDED
@@ -165,19 +166,19 @@ def variety_of(texts: Any) -> tuple[float, float]:
 
 
 def type_of_kind(kind: str) -> Any:
-    """Return the type in which a column of text is read whose kind is given."""
+    """Return the type with which a column of text is read, given its kind."""
     return TYPES.get(kind, pa.string())
 
 
 def type_name(kind: Any) -> str:
-    """Return what a value of one of the `TYPES` is, as messages call it."""
+    """Return the name of one of the `TYPES` for messages."""
     return "number" if kind == TYPES["number"] else "true or false"
 
 
 def type_of_text(values: Any, decimal: str) -> Any:
-    """Return the type in which a column of text is read, by how its first values look.
+    """Return the type with which a column of text is read, guessed from its first values.
 
-    `decimal` stands before the decimals of numbers.
+    `decimal` is the decimal sign of numbers.
     """
     kind = values.type
     if pa.types.is_boolean(kind):
@@ -195,7 +196,7 @@ def type_of_text(values: Any, decimal: str) -> Any:
 
 
 def type_of_values(values: list[Any]) -> Any:
-    """Return the type in which a column of JSON is read: that of nearly all values, or text."""
+    """Return the type with which a column of JSON is read: that of nearly all values, or text."""
     kinds = [type(value) for value in values if value is not None]
     for types, of_these in (((bool,), pa.bool_()), ((int, float), pa.float64())):
         if sum(kind in types for kind in kinds) > NEARLY_ALL * len(kinds):
@@ -204,29 +205,29 @@ def type_of_values(values: list[Any]) -> Any:
 
 
 def holds_value(values: Any) -> bool:
-    """Return whether a value of a column is there: neither missing nor an empty text."""
+    """Return whether a column's values are present: neither missing nor empty texts."""
     if family(values.type) == "text":
         return any(texts_of(values).unique().to_pylist())
     return bool(pc.any(pc.is_valid(values)).as_py()) and not all_nan(values)
 
 
 def all_nan(values: Any) -> bool:
-    """Return whether all numbers of a column that are there are NaN."""
+    """Return whether all numbers of a column that are not missing are NaN."""
     return pa.types.is_floating(values.type) and bool(pc.all(pc.is_nan(values)).as_py())
 
 
 def is_value(value: Any) -> bool:
-    """Return whether a value of a dictionary is there: `holds_value`, without Arrow."""
+    """Return whether a value of a dictionary is present: `holds_value` without Arrow."""
     try:
         return value is not None and not (type(value) is str and not value) and value == value
     except TypeError:  # NA of pandas equals nothing, not even itself.
         return False
-    except ValueError:  # An array has no truth.
+    except ValueError:  # An array has no truth value.
         return True
 
 
 def number_of(value: Any) -> float | None:
-    """Return a plain finite number, true and false among them, or NaN of a missing one."""
+    """Return a plain value as a finite number, or NaN if it is missing; None for others."""
     if value is None:
         return math.nan
     if isinstance(value, float):
@@ -235,7 +236,7 @@ def number_of(value: Any) -> float | None:
 
 
 def text_of(value: Any) -> str | None:
-    """Return a plain value as the text that Arrow makes of it, "" of a missing one; else None."""
+    """Return a plain value as text, as Arrow does, or "" for a missing value; else None."""
     if value is None or (isinstance(value, float) and value != value):
         return ""
     if type(value) is bool:
@@ -246,7 +247,7 @@ def text_of(value: Any) -> str | None:
 
 
 def is_width(value: Any) -> bool:
-    """Return whether a value can be a number of features."""
+    """Return whether a value is valid as a number of features."""
     return type(value) is int and 0 < value <= MOST_FEATURES
 
 
@@ -256,7 +257,7 @@ def hashed(texts: list[str]) -> Array:
 
 
 def one_of_each(places: Array, width: int) -> Any:
-    """Return CSR rows with a 1 at each place, and none at all for -1."""
+    """Return CSR rows with a 1 at each place; -1 gives an empty row."""
     found = places >= 0
     starts = np.concatenate(([0], np.cumsum(found)))
     columns = places[found]

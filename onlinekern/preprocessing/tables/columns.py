@@ -1,7 +1,7 @@
-"""The kinds of columns of a table, each with what it has learnt and the features it becomes.
+"""The kinds of table columns: the learnt state of a column, and the features it becomes.
 
-A column never changes: `learnt` returns the column that has learnt some values too. So a call that
-fails changes nothing, and other threads read the old one meanwhile.
+A column object never changes. `learnt` returns a new column that has also learnt some values. So a
+call that fails changes nothing, and other threads can use the old column meanwhile.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ from onlinekern.preprocessing.tables.dates import (
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.preprocessing.tables.known import are_known, are_texts, known_of
 
-# Categories that come when all features of a one-hot column are taken share this one.
+# Feature shared by the categories that come after all one-hot features of a column are taken.
 OTHERS = "(others)"
 MISSING = "(missing)"
 
-# The column after a value, and its features: pairs of a place and a number; the others are 0.
+# The column after a value, and the value's features: pairs of a position and a number; the others
+# are 0.
 Found: TypeAlias = tuple[Any, list[tuple[int, float]]]
 
 
@@ -59,19 +60,19 @@ class Column:
 
     kind: ClassVar[str]
     accepts: ClassVar[tuple[str, ...]]
-    # The features are a CSR matrix if this is true.
+    # Whether the features are a CSR matrix.
     is_sparse: ClassVar[bool] = False
-    # If this is true, the feature is the number of a category.
+    # Whether the feature is the number of a category.
     is_coded: ClassVar[bool] = False
-    # Whether its features are those of all columns like it, which are `folded`.
+    # Whether all columns of this kind share their features, which are then `folded`.
     shares: ClassVar[bool] = False
-    # Fields that older files lack.
+    # Default values of fields that are not in older files.
     later: ClassVar[tuple[str, ...]] = ()
 
     name: str
 
     def learnt(self, values: Any) -> Self:
-        """Return this column as it is after it has learnt these values too."""
+        """Return this column after it has learnt these values."""
         return self
 
     def features(self, values: Any) -> Any:
@@ -79,30 +80,31 @@ class Column:
         raise NotImplementedError(f"{type(self).__name__}.features")
 
     def learnt_features(self, values: Any) -> tuple[Self, Any]:
-        """Return `learnt`, and the features of each value when it, but no later one, is learnt."""
+        """Return `learnt`, and each value's features when it, but no later one, is learnt."""
         column = self.learnt(values)
         return column, column.features(values)
 
     def of_one(self, value: Any, learn: bool) -> Found | None:
-        """Return this column after one value, which it may learn, and the value's features.
+        """Return the column after one value, which it learns if `learn`, and the value's features.
 
-        They have the same bits as `features`. None: the value is not plain, and needs a table.
+        The bits are the same as from `features`. None means that the value is not plain, and must
+        be converted as a table.
         """
         text = text_of(value)
         return None if text is None else self.of_text(text, learn)
 
     def of_text(self, text: str, learn: bool) -> Found | None:
-        """Return the same of a plain text; "" is a missing value."""
+        """Return the same for a plain text; "" is a missing value."""
         return None
 
     def changed(self, **attributes: Any) -> Self:
-        """Return it with other attributes: `dataclasses.replace`, in a tenth of the time."""
+        """Return a copy with other attributes. It is ten times as fast as `dataclasses.replace`."""
         twin = object.__new__(type(self))
         vars(twin).update(vars(self), **attributes)
         return twin
 
     def is_sound(self) -> bool:
-        """Return whether the attributes are what they can be; those of a file may be anything."""
+        """Return whether the attributes are valid; a file may contain anything."""
         names = {own.name for own in fields(self)}
         sound = vars(self).keys() <= names and names - vars(self).keys() <= {*self.later}
         return sound and type(self.name) is str
@@ -114,12 +116,12 @@ class Column:
 
     @property
     def n_empty(self) -> int:
-        """Number of features that are 0 in all that has been learnt, and wait for categories."""
+        """Number of features that are 0 in all rows so far, reserved for new categories."""
         return 0
 
     @property
     def layout(self) -> list[tuple[int, int]]:
-        """What a forest sees of the features, numbered from 0 (`core.samples.coded`)."""
+        """How a forest sees the features, numbered from 0 (`core.samples.coded`)."""
         return [(place, 1) for place in range(self.n_features)]
 
     def feature_names(self) -> list[str]:
@@ -129,7 +131,7 @@ class Column:
 
 @dataclass(frozen=True)
 class NumberColumn(Column):
-    """Numbers, true and false among them. What is missing becomes the mean of the values before.
+    """Numbers, or true and false. Missing values become the mean of the earlier values.
 
     Parameters
     ----------
@@ -144,7 +146,7 @@ class NumberColumn(Column):
 
     kind = "number"
     accepts = ("number", "boolean")
-    # Whether the mean stands for what is missing; else NaN does.
+    # Whether missing values become the mean; otherwise they become NaN.
     fills: ClassVar[bool] = True
 
     indicator: bool = False
@@ -153,7 +155,7 @@ class NumberColumn(Column):
 
     def learnt_features(self, values: Any) -> tuple[Self, Floats]:
         numbers, missing = self._numbers(values)
-        # The sums run from the first value on, so they have the same bits whatever the batches.
+        # The sums are updated value by value, so that their bits do not depend on the batches.
         with np.errstate(over="ignore"):
             sums = np.cumsum(np.concatenate(([self.total], np.where(missing, 0.0, numbers))))
         if not np.isfinite(sums[-1]):
@@ -223,7 +225,7 @@ class BooleanColumn(NumberColumn):
 
 @dataclass(frozen=True)
 class KeptNumberColumn(NumberColumn):
-    """Numbers of which the missing ones stay NaN."""
+    """Numbers; missing values stay NaN."""
 
     fills = False
 
@@ -236,21 +238,21 @@ class KeptNumberColumn(NumberColumn):
 
 @dataclass(frozen=True)
 class KeptBooleanColumn(KeptNumberColumn):
-    """True and false values, as 1 and 0, of which the missing ones stay NaN."""
+    """True and false as 1 and 0; missing values stay NaN."""
 
     kind = "boolean"
 
 
 @dataclass(frozen=True)
 class TextualColumn(Column):
-    """Base of the columns whose values are taken as text."""
+    """Base of the columns that convert their values to text."""
 
     is_sparse = True
 
 
 @dataclass(frozen=True)
 class HotColumn(TextualColumn):
-    """Base of the columns of categories of which each has a feature that is 1."""
+    """Base of the columns of categories with one feature that is 1."""
 
     @property
     def layout(self) -> list[tuple[int, int]]:
@@ -259,10 +261,10 @@ class HotColumn(TextualColumn):
 
 @dataclass(frozen=True)
 class CategoryColumn(HotColumn):
-    """Categories, one-hot: each takes the next feature that is free when it comes.
+    """One-hot categories: each new category takes the next free feature.
 
-    When all are taken, later categories share one more feature. A category that has not been
-    learnt has all features 0 as long as one is free.
+    When all features are taken, later categories share one more feature. As long as a feature is
+    free, categories that have not been learnt have only zeros.
 
     Parameters
     ----------
@@ -323,10 +325,10 @@ class CategoryColumn(HotColumn):
 
 @dataclass(frozen=True)
 class CodedColumn(Column):
-    """Categories as one number each, in the order in which they come; NaN where one is missing.
+    """Categories as numbers in the order of their first occurrence; missing values are NaN.
 
-    The number `MOST_CODE` is that of all that have not been learnt, and of those that come when the
-    others are taken.
+    `MOST_CODE` is the number of all categories that have not been learnt, and of those that come
+    when all other numbers are taken.
 
     Parameters
     ----------
@@ -376,7 +378,7 @@ class CodedColumn(Column):
 
 @dataclass(frozen=True)
 class HashedColumn(HotColumn):
-    """Categories of which there are many: a hash says which feature is 1.
+    """Columns with many categories: a hash of the category selects the feature that is 1.
 
     Parameters
     ----------
@@ -410,7 +412,7 @@ class HashedColumn(HotColumn):
 
 @dataclass(frozen=True)
 class TextColumn(TextualColumn):
-    """Text: hashed counts of its words and pairs of neighbouring words, of length 1.
+    """Text: hashed counts of words and of pairs of neighbouring words, scaled to length 1.
 
     Parameters
     ----------
@@ -428,7 +430,7 @@ class TextColumn(TextualColumn):
         return super().is_sound() and is_width(self.width)
 
     def features(self, values: Any) -> Any:
-        # It loads much of scikit-learn, which few tables need.
+        # Imported here, because it loads a large part of scikit-learn, which few tables need.
         from sklearn.feature_extraction.text import HashingVectorizer
 
         hashing = HashingVectorizer(n_features=self.width, ngram_range=(1, 2))
@@ -444,24 +446,24 @@ class TextColumn(TextualColumn):
 
 @dataclass(frozen=True)
 class DateColumn(Column):
-    """Dates and times, as places on circles and as numbers of a calendar.
+    """Dates and times, as positions on circles and as calendar numbers.
 
-    Circles are sines and cosines, so that Sunday is near Monday and December near January. All
-    features are 0 where the value is missing.
+    Circles give a sine and a cosine, so that Sunday is near Monday, and December near January. If
+    the value is missing, all features are 0.
 
     Parameters
     ----------
     name : str
     circles : tuple of str
-        Which parts of the calendar become features (`dates.PARTS`).
+        Parts of the calendar that become features (`dates.PARTS`).
     zone : str or None
-        The time zone whose clocks tell the date of a moment; None is UTC.
+        Time zone in which a moment is converted to a date; None is UTC.
     """
 
     kind = "date"
     accepts = ("date", "text")
     later = ("zone",)
-    # What the features are where the value is missing.
+    # Value of all features if the date is missing.
     absent: ClassVar[float] = 0.0
 
     circles: tuple[str, ...] = ("day", "week", "year")
@@ -496,21 +498,21 @@ class DateColumn(Column):
 
 @dataclass(frozen=True)
 class KeptDateColumn(DateColumn):
-    """Dates and times, as places on circles, all NaN where the value is missing."""
+    """Dates and times, as positions on circles; if the value is missing, all features are NaN."""
 
     absent = np.nan
 
 
 @dataclass(frozen=True)
 class IgnoredColumn(Column):
-    """A column that is no feature.
+    """A column without features.
 
     Parameters
     ----------
     name : str
     waits : bool
-        Whether no value has come so far, and nobody has asked to ignore it: the first one that
-        comes is warned of.
+        Whether to warn when the first value comes. It is True if no value has come so far, and the
+        caller has not asked to ignore the column.
     """
 
     kind = "ignore"
@@ -523,12 +525,12 @@ class IgnoredColumn(Column):
         return super().is_sound() and type(self.waits) is bool
 
     def learnt(self, values: Any) -> Self:
-        return self._told() if self.waits and holds_value(values) else self
+        return self._warned() if self.waits and holds_value(values) else self
 
-    def _told(self) -> Self:
-        """Return the column that has warned of its first value.
+    def _warned(self) -> Self:
+        """Return the column after it has warned about its first value.
 
-        A call that fails afterwards gives the model this column back, which does not warn again.
+        If the call fails afterwards, the model gets this column, so that it does not warn again.
         """
         warn_once(
             self,
@@ -543,7 +545,7 @@ class IgnoredColumn(Column):
         return np.empty((len(values), 0))
 
     def of_one(self, value: Any, learn: bool) -> Found:
-        return self._told() if self.waits and learn and is_value(value) else self, []
+        return self._warned() if self.waits and learn and is_value(value) else self, []
 
     @property
     def n_features(self) -> int:

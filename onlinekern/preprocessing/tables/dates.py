@@ -1,4 +1,4 @@
-"""Dates and times of a column: seconds since 1970 of a clock, and what a calendar says of them."""
+"""Dates and times of a column: local seconds since 1970, and the calendar features from them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from onlinekern.estimators.types import Array, Floats
 from onlinekern.preprocessing.tables.errors import TableError
 
 HOUR, DAY, WEEK, YEAR = 3_600.0, 86_400.0, 7 * 86_400.0, 365.2425 * 86_400.0
-# 1970 began on a Thursday; weeks begin on Mondays.
+# 1 January 1970 was a Thursday; weeks begin on Mondays.
 MONDAY = 4 * DAY
 EPOCH, MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
-# Text that Arrow and Python read alike.
+# Text that Arrow and Python parse in the same way.
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?")
-# The 29th of February is the 60th day of a leap year.
+# 29 February is the 60th day of a leap year.
 LEAP_DAY = 59
 
 
 def waves(turns: Floats) -> tuple[Floats, ...]:
-    """Return the place on a circle that has been gone round so often."""
+    """Return sine and cosine of a position on a circle, given in turns."""
     angle = 2 * np.pi * turns
     return np.sin(angle), np.cos(angle)
 
@@ -37,7 +37,7 @@ def weekday(seconds: Floats) -> Floats:
 
 
 def day_of_year(seconds: Floats) -> Floats:
-    """Return 1 ... 366, as in a leap year: one date has one number in all years."""
+    """Return 1 ... 366, counted as in a leap year: a date has the same number in all years."""
     days = np.floor(seconds / DAY).astype("datetime64[D]")
     years = days.astype("datetime64[Y]")
     number = (days - years.astype("datetime64[D]")).astype(np.int64)
@@ -54,7 +54,7 @@ def day_of_month(seconds: Floats) -> Floats:
     return (days - months).astype(np.int64) + 1.0
 
 
-# Part -> the names of its features, and what makes them of seconds.
+# Part -> names of its features, and the function that computes them from seconds.
 CIRCLE = ("sin of the {}", "cos of the {}")
 Parts = dict[str, tuple[tuple[str, ...], Callable[[Floats], tuple[Floats, ...]]]]
 PARTS: Parts = {
@@ -71,10 +71,11 @@ PARTS: Parts = {
     "day of the month": (("{}",), lambda s: (day_of_month(s),)),
     "time": (("{}",), lambda s: (s / DAY,)),
 }
-# Parts that tell something of a time without a date, and those that need a time of day.
+# Parts that are defined for a time without a date, and those that need a time of day.
 OF_TIMES = ("day", "half day", "hour")
-# Of all parts these err least on bike hire, flights and houses (benchmarks/table_streams.py): days
-# off make a function jump, and a stream only ever sees later times.
+# Of all combinations, these parts have the smallest errors on bike hire, flights and houses
+# (benchmarks/table_streams.py). Public holidays make a function jump, and a stream only ever sees
+# later times.
 DEFAULT = ("day", "week", "year", "weekday", "weekend")
 
 
@@ -89,7 +90,7 @@ def names_of(parts: tuple[str, ...]) -> list[str]:
 
 
 def parts_for(values: Any, name: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the parts that the first values of a column tell of."""
+    """Return the parts that the first values of a column have: of the day, or of the date."""
     if pa.types.is_time(values.type):
         return tuple(part for part in wanted if part in OF_TIMES) or ("day",)
     seconds, _ = seconds_of(values, name, None)
@@ -116,17 +117,16 @@ def check_dates(dates: Any, zone: str | None) -> None:
 
 
 def zone_of(values: Any) -> str | None:
-    """Return the time zone of the type of a column; None where it is UTC, or there is none."""
+    """Return the time zone of a column's type, or None for UTC or no time zone."""
     zone: str | None = getattr(values.type, "tz", None)
     return None if zone in (None, "UTC") else zone
 
 
 def seconds_of(values: Any, name: str, zone: str | None) -> tuple[Floats, Array]:
-    """Return seconds since 1970 of dates and times, and whether each is missing.
+    """Return local seconds since 1970 of dates and times, and whether each is missing.
 
-    Those of a moment are what the clocks of `zone` show then (None: UTC). A time without a zone is
-    what a clock shows. Text is a date as in ISO 8601: 2026-11-22, 2026-11-22 10:00:00.5,
-    2026-11-22T10:00Z.
+    A moment is converted to local time in `zone` (None: UTC). A time without a zone is taken as
+    local time. Text must be in ISO 8601: 2026-11-22, 2026-11-22 10:00:00.5, 2026-11-22T10:00Z.
     """
     if pa.types.is_string(values.type):
         values = parsed(values, name)
@@ -144,11 +144,11 @@ def seconds_of(values: Any, name: str, zone: str | None) -> tuple[Floats, Array]
 
 
 def parsed(texts: Any, name: str) -> Any:
-    """Return texts as timestamps; raise TableError for the first that is none."""
-    # Before Arrow 24, `if_else` of a lone null and a slice of texts gave the texts of other rows.
+    """Return texts as timestamps; raise TableError for the first text that is not a date."""
+    # Before Arrow 24, `if_else` of a lone null and a slice of texts returned texts of other rows.
     nulls = pa.nulls(len(texts), texts.type)
     texts = pc.if_else(pc.equal(texts, ""), nulls, texts)
-    # Arrow takes texts that all have a zone, or that all have none.
+    # Arrow can parse texts that all have a zone, or that all have none.
     for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
         try:
             return pc.cast(texts, kind)
@@ -164,7 +164,7 @@ def parsed(texts: Any, name: str) -> Any:
 
 
 def moment(text: str | None) -> Any:
-    """Return one text as a time without a zone, UTC; raise ValueError if it is none."""
+    """Return one text as a time in UTC without a zone; raise ValueError if it is not a date."""
     for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
         try:
             return pc.cast(pa.scalar(text, pa.string()), kind).cast(pa.timestamp("us")).as_py()
@@ -174,7 +174,7 @@ def moment(text: str | None) -> Any:
 
 
 def seconds_of_one(value: Any) -> float | None:
-    """Return a plain date in seconds since 1970, NaN of a missing one; else None."""
+    """Return a plain date in seconds since 1970, or NaN for a missing one; else None."""
     if value is None or (type(value) is str and value == ""):
         return math.nan
     if type(value) is str and DATE.fullmatch(value):

@@ -21,11 +21,11 @@ from onlinekern.preprocessing.scaler import OnlineStandardScaler
 from onlinekern.preprocessing.tables.errors import MAKES, TableError, difference, listed
 
 KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
-# An index of a CSR matrix can count so many.
+# Largest index of a CSR matrix.
 MOST_FEATURES = 2**31 - 1
 MostCategories: TypeAlias = Annotated[int, Interval(Integral, 1, MOST_FEATURES, closed="both")]
 Width: TypeAlias = Annotated[int, Interval(Integral, 2, MOST_FEATURES, closed="both")]
-# A table without text is sparse from so many features on, if a row stores few of them.
+# A table without text becomes sparse from this many features on, if rows store few of them.
 MANY_FEATURES = 256
 DENSE_SHARE = 0.25
 
@@ -34,10 +34,10 @@ DENSE_SHARE = 0.25
 class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     """Turn the columns of a table into features along a stream: the first step of a pipeline.
 
-    It takes pandas and polars data frames, whatever else has Arrow's interface, lists of
-    dictionaries, and arrays. Columns are matched by name, in any order. The first call decides what
-    each column is and how many features it becomes; they stay, for a kernel model has a fixed
-    width.
+    It accepts pandas and polars data frames, other objects with Arrow's interface, lists of
+    dictionaries, and arrays. Columns are matched by name, in any order. The first call decides the
+    kind of each column and its number of features. Both stay fixed, because a kernel model has a
+    fixed number of features.
 
     ========== ==================================== ==============================================
     kind       values                               features
@@ -60,10 +60,10 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kinds : dict of str to str or None, default=None
-        Kinds of columns by name, where the guess is wrong: a postcode is a category, say.
+        Kinds of columns by name, if the guess is wrong: for example, a postcode is a category.
     missing : {'mean', 'keep', 'refuse'}, default='mean'
-        What becomes of missing values: as above; NaN ('keep'), for learners that take it, as kernel
-        forests do; or an error that names row and column.
+        How missing values are encoded. 'mean': as in the table above. 'keep': NaN, for learners
+        that accept it, such as kernel forests. 'refuse': an error that names row and column.
     categories : {'one-hot', 'codes', 'hash', 'auto'}, default='one-hot'
         What categories become, of few values or of many: as above, or each column one feature, the
         numbers of its categories in the order in which they come ('codes'). 65535 is the number of
@@ -77,7 +77,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         else 'one-hot'.
     max_categories : int or None, default=None
         Number of one-hot features of a category column. Later categories share one more feature.
-        None: twice as many as came in the first call, and 8, at most 100.
+        None: twice the number of categories in the first call plus 8, at most 100.
     hashed_features : int or None, default=None
         Number of features of a hashed column. None: 1,024 with ``categories='auto'``, which linear
         learners and races choose, else 64: of a hundred categories, each shares its feature with
@@ -116,9 +116,9 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, unless the first rows were an array.
     n_features_out_ : int
-        Columns of what `transform` returns.
+        Number of columns that `transform` returns.
     n_empty_ : int
-        Features that wait for categories, and are 0 until these come.
+        Number of features reserved for new categories, which are 0 until these come.
     n_slots_ : int
         Features that categories and words share; 0 if they have features of their own.
     coded_ : tuple of int
@@ -132,10 +132,10 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    `learn_transform` gives each row by what is known of it and the rows before it: after the first
-    call, the same bits whatever the batches. Categories are compared as text: 1 and "1" are one.
-    Sample weights do not matter here: a category of weight 0 is a category. It needs pyarrow
-    (``pip install 'onlinekern[tables]'``).
+    `learn_transform` encodes each row by what has been learnt from it and the rows before it. After
+    the first call, the result does not depend on the batches, bit for bit. Categories are compared
+    as text: 1 and "1" are the same. Sample weights are ignored: a category of weight 0 is a
+    category too. The encoder needs pyarrow (``pip install 'onlinekern[tables]'``).
 
     Examples
     --------
@@ -185,7 +185,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a value or a column does not fit; the message names it.
+            If a value or a column is invalid; the message names it.
         ImportError
             If pyarrow is missing.
         """
@@ -211,7 +211,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     @fit_method
     @in_container
     def learn_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn each row of X, then turn it into features by what is known up to it.
+        """Learn each row of X, then encode it by what has been learnt from it and earlier rows.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return self._learn(X)
 
     def transform(self, X: Any) -> Array:
-        """Turn rows into features, by all that is known.
+        """Encode rows by what has been learnt.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return now._joined(blocks, learn=False)
 
     def learn_transform_one(self, x: Any, y: Any = None) -> Array:
-        """Learn one row, then turn it into features: `learn_transform`, the same bits sooner.
+        """Learn one row, then encode it: a faster `learn_transform` with the same bits.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return only(self.learn_transform(one_row(x)))
 
     def transform_one(self, x: Any) -> Array:
-        """Turn one row into features, by all that is known.
+        """Encode one row by what has been learnt.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return only(self.transform(one_row(x)) if found is None else found)
 
     def _row(self, x: Any, learn: bool) -> Array | None:
-        """Return the features of one dictionary; None if this is a case for a table."""
+        """Return the features of one dictionary, or None if it must be converted as a table."""
         from onlinekern.preprocessing.tables.single_rows import encoded_row
 
         return encoded_row(self, x, learn)
@@ -308,17 +308,17 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return frozenset(self._get_param_names())
 
     def _renew_parameters(self, before: dict[str, Any]) -> None:
-        # Missing values may be refused, or no more, at any time.
+        # The parameter `missing` may be changed to or from 'refuse' at any time.
         if "keep" not in (before.get("missing"), self.missing):
             before = {name: value for name, value in before.items() if name != "missing"}
         super()._renew_parameters(before)
 
     def _now(self) -> Self:
-        """Return a twin that keeps what is known now, whatever this encoder learns."""
+        """Return a copy that keeps the present state, whatever this encoder learns later."""
         return twin_of(self)
 
     def _take(self, columns: list[Any], scaler: Any = None) -> None:
-        """Take columns, and a scaler, that have learnt rows."""
+        """Replace the columns and the scaler by those that have learnt rows."""
         if self.max_categories is None:
             warn_of_full_columns(vars(self)["_columns"], columns)
         self._columns: list[Any] = columns
@@ -364,11 +364,11 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     @property
     def layout_(self) -> tuple[tuple[int, int], ...]:
-        """What the forests of a race see of the features (`core.samples.coded`).
+        """How the forests of a race see the features (`core.samples.coded`).
 
-        They see the number of a category in place of its one-hot features, and NaN where a number
-        is missing. It is () where they see the features as they are: there is nothing to put
-        together, or there is text.
+        They get the number of a category instead of its one-hot features, and NaN for a missing
+        number. It is () if they see the features as they are, because no feature would change or
+        the table has text.
         """
         if any(column.kind == "text" or column.shares for column in self._known):
             return ()
@@ -381,7 +381,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return found if any(count != 1 for _, count in found) else ()
 
     def _names_in_layout(self) -> Array:
-        """Return the names of what the layout tells of."""
+        """Return the names of the columns in the layout."""
         return np.array(
             [
                 column.feature_names()[place] if count == 1 else column.name
@@ -413,7 +413,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return self._joined([block for _, block in learnt], learn=True)
 
     def _begun(self, X: Any) -> Any:
-        """Choose the columns of X, and return the table that it is."""
+        """Choose the kinds of the columns of X, and return X as a table."""
         table, named = self._table_of(X)
         from onlinekern.preprocessing.tables.first_columns import first_columns
 
@@ -438,7 +438,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
                 raise ValueError(f"when: there is no column {name!r}; there are {quoted}")
 
     def _times(self) -> tuple[str, ...]:
-        """Return the names of the columns that are the time of the stream."""
+        """Return the names of the columns that hold the time of the stream."""
         if self.when is None or isinstance(self.when, str):
             return () if self.when is None else (self.when,)
         return tuple(self.when)
@@ -453,7 +453,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return table_of(X, names)
 
     def _matched(self, X: Any) -> Any:
-        """Return the table that X is, with the columns that are known."""
+        """Return X as a table with the known columns."""
         known = [column.name for column in self._columns]
         table, named = self._table_of(X, known)
         found = table.column_names
@@ -497,20 +497,20 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         widths = [column.n_features for column in self._columns]
         if sum(widths) == 0:
             raise ValueError("no column of X becomes a feature: all are ignored")
-        # A category stores one of its features, the other kinds store all.
+        # A category stores one feature, and the other kinds store all.
         stored = sum(w if k not in ("category", "hashed") else 1
                      for w, k in zip(widths, kinds, strict=True))  # fmt: skip
         many = sum(widths) > MANY_FEATURES and stored < DENSE_SHARE * sum(widths)
         many = many or any(column.shares for column in self._columns)
         self.sparse_ = "text" in kinds or many if self.sparse is None else bool(self.sparse)
         self.__dict__.pop("_scaler", None)
-        # Learners that take NaN or numbers of categories take any scales, too.
+        # Learners that accept NaN or numbers of categories accept any scale as well.
         scales = self.sparse_ and self.missing != "keep" and self.categories != "codes"
         if scales and any(not column.is_sparse for column in self._columns):
             self._scaler = OnlineStandardScaler(with_mean=True)
 
     def _joined(self, blocks: list[Any], learn: bool) -> Any:
-        """Return the features of all columns beside one another, in their order."""
+        """Return the features of all columns side by side, in their order."""
         if any(column.shares for column in self._columns):
             from onlinekern.preprocessing.tables.slots import folded
 
@@ -524,13 +524,13 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return sp.csr_matrix(sp.hstack(rows, format="csr"))
 
     def _scaled(self, blocks: list[Any], learn: bool) -> list[Any]:
-        """Return the same features, the dense ones standardised."""
+        """Return the blocks of features, with the dense ones standardised."""
         places = [k for k, block in enumerate(blocks) if not sp.issparse(block)]
         widths = [blocks[k].shape[1] for k in places]
         if sum(widths) == 0:
             return blocks
         rows = np.hstack([blocks[k] for k in places])
-        if learn:  # It is replaced, not changed: a pipeline whose learner fails goes back.
+        if learn:  # replaced, not changed, so that a failed call can be undone
             self._scaler = copy.deepcopy(self._scaler)
             scaled = self._scaler.learn_transform(rows)
         else:
@@ -564,12 +564,12 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
 
 def only(rows: Any) -> Any:
-    """Return the only row of features, as a sample."""
+    """Return the only row of features as a sample."""
     return rows if sp.issparse(rows) else np.asarray(rows)[0]
 
 
 def warn_of_full_columns(before: list[Any], after: list[Any]) -> None:
-    """Warn, once, of the columns that have no room for more categories, of all of a call."""
+    """Warn once about all columns of a call that have no room for more categories."""
     full = [
         new
         for old, new in zip(before, after, strict=True)
@@ -585,9 +585,10 @@ def warn_of_full_columns(before: list[Any], after: list[Any]) -> None:
 
 
 def encoder_of(model: Any) -> TableEncoder | None:
-    """Return the encoder that a pipeline begins with, or that its first step has; else None.
+    """Return the encoder that is the first step of a pipeline or inside that step; else None.
 
-    A step that learns by a model of its own (`ConformalClassifier`) has the encoder of that one.
+    A step that learns with a model of its own (`ConformalClassifier`) has the encoder of this
+    model.
     """
     first = model.steps[0][1] if hasattr(model, "steps") else model
     found = first if isinstance(first, TableEncoder) else getattr(first, "encoder_", None)

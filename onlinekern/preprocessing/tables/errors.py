@@ -1,8 +1,8 @@
-"""Errors of tables that cannot be taken. Unlike the rest of the package they need no pyarrow."""
+"""Errors for invalid tables. Unlike the rest of the package, they do not need pyarrow."""
 
 from __future__ import annotations
 
-# What makes a column of the kind that it should be.
+# The advice for each kind that a column should have.
 MAKES = {
     "number": ": pandas.to_numeric makes numbers of text",
     "date": ": pandas.to_datetime makes dates of text and of numbers",
@@ -10,15 +10,15 @@ MAKES = {
 
 
 class TableError(ValueError):
-    """Error of a table with a value that cannot be taken.
+    """Error for a table with an invalid value.
 
     Attributes
     ----------
     column : str
     what : str
-        What is wrong with it, as it follows the column's name.
+        What is wrong; the text follows the column's name in the message.
     row : int or None
-        Number of the row among those given, from 0; None if it is no single one.
+        Number of the row in the table, from 0; None if the error concerns no single row.
     """
 
     def __init__(self, column: str, what: str, row: int | None = None) -> None:
@@ -26,7 +26,7 @@ class TableError(ValueError):
         super().__init__(self.at(0))
 
     def at(self, first: int) -> str:
-        """Return the message, where the first of the rows given has the number `first`."""
+        """Return the message for a table whose first row has the number `first`."""
         where = "" if self.row is None else f"data row {first + self.row}: "
         return f"{where}column {self.column!r} {self.what}"
 
@@ -35,13 +35,13 @@ class TableError(ValueError):
 
 
 class ColumnTypeError(TableError, TypeError):
-    """Error of a column whose type becomes no features."""
+    """Error for a column whose type cannot become features."""
 
 
 def listed(names: list[str], most: int = 8) -> str:
-    """Return some names, and how many they are if they are many.
+    """Return names as a list; of many names, return the first ones and their number.
 
-    Names that would be misread, as they begin or end with a blank or hold a line break, are quoted.
+    Names with blanks at an end or with line breaks could be misread, so they are quoted.
     """
     plain = (name if name and name == name.strip() and name.isprintable() else repr(name)
              for name in names[:most])  # fmt: skip
@@ -50,7 +50,7 @@ def listed(names: list[str], most: int = 8) -> str:
 
 
 def difference(found: list[str], known: list[str]) -> str:
-    """Return in words which columns a table lacks and which it has in addition, or ""."""
+    """Return which columns a table lacks and which are new, or ""."""
     missing = [name for name in known if name not in found]
     extra = [name for name in found if name not in known]
     what = [f"lacks {listed(missing)}"] if missing else []

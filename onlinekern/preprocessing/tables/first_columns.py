@@ -1,4 +1,4 @@
-"""The columns of an encoder that has learnt nothing: what the first rows of a table become."""
+"""The columns of a new encoder, chosen by the first rows of a table."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ from onlinekern.preprocessing.tables.errors import ColumnTypeError
 from onlinekern.preprocessing.tables.frames import array_in
 from onlinekern.preprocessing.tables.slots import SlotColumn, SlotTextColumn, led
 
-# A category column has twice as many one-hot features as categories have come, and so many more.
+# A category column has twice as many one-hot features as categories so far, plus this number.
 ROOM_LEFT = 8
-# A hashed column has so many features, and so many where categories are 'auto': linear learners and
-# races have room to tell apart more of them, kernels learn the longer for it.
+# Default features of a hashed column, and those with categories='auto'. Linear learners and races
+# can use more features, which separate more categories; kernels only become slower.
 HASHED, WIDE_HASHED = 64, 1024
-# Such a share of the columns must be text or have many values for all to share slots: in other
-# tables numbers say more, and kernels and forests make more of them than linear learners.
+# Slots are shared if this share of the columns is text or has many values. In other tables, numbers
+# are more informative, and kernels and forests use them better than linear learners.
 WIDE_SHARE = 1 / 3
 
 
 def first_columns(table: Any, given: dict[str, str], encoder: Any) -> list[Column]:
-    """Return the columns of a table of the first rows.
+    """Return the columns for a table with the first rows.
 
     Parameters
     ----------
     table : pyarrow Table
     given : dict of str to str
-        The kinds of columns that nobody has to guess.
+        The kinds of columns that are given and need no guess.
     encoder : TableEncoder
-        Its parameters say how many features columns have.
+        Its parameters determine the numbers of features.
     """
     check_dates(encoder.dates, encoder.time_zone)
     most = encoder.max_categories or MOST_ROOM
@@ -76,7 +76,7 @@ def first_columns(table: Any, given: dict[str, str], encoder: Any) -> list[Colum
 
 
 def kind_in(table: Any, name: str, given: str | None, most: int) -> str:
-    """Return the kind of a column: the one given, or a guess by its values and stored type."""
+    """Return the kind of a column: the given one, or a guess from its values and stored type."""
     values, stored = array_in(table, name), table.schema.field(name).type
     kind = given or guessed_kind(values, stored, most)
     if kind == "other":
@@ -115,7 +115,7 @@ def identifiers(
 
 
 def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
-    """Warn of a column without a value, and of text that becomes categories but may be more."""
+    """Warn about a column without values, and about text that may be more than categories."""
     if kind == "ignore":
         rows = (
             "the first row has no value"
@@ -145,7 +145,7 @@ def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
 
 
 def has_slots(categories: str, table: Any, kinds: dict[str, str]) -> bool:
-    """Return whether categories and words share slots, by the parameter `categories`."""
+    """Return whether categories and words share slots, as the parameter `categories` says."""
     if categories != "auto":
         return categories == "hash"
     n_wide = sum(
@@ -156,9 +156,9 @@ def has_slots(categories: str, table: Any, kinds: dict[str, str]) -> bool:
 
 
 def new_column(name: str, kind: str, values: Any, encoder: Any, shared: bool) -> Column:
-    """Make a column of a kind that has learnt nothing; the first values decide what it becomes.
+    """Return a new column of a kind; the first values determine its features.
 
-    Categories and words have the same slots if they are `shared`.
+    If `shared`, categories and words of all columns use the same slots.
     """
     if kind in ("number", "boolean"):
         return new_number(name, kind == "boolean", values, encoder.missing == "keep")
@@ -178,7 +178,7 @@ def new_column(name: str, kind: str, values: Any, encoder: Any, shared: bool) ->
 
 
 def new_number(name: str, boolean: bool, values: Any, keeps: bool) -> Column:
-    """Make a column of numbers; a second feature tells of missing ones if the first have some."""
+    """Return a new column of numbers; if values are missing, a second feature marks them."""
     if keeps:
         return (KeptBooleanColumn if boolean else KeptNumberColumn)(name)
     return (BooleanColumn if boolean else NumberColumn)(name, indicator=has_missing(values))
@@ -191,7 +191,7 @@ def has_missing(values: Any) -> bool:
 
 
 def new_date(name: str, values: Any, encoder: Any) -> DateColumn:
-    """Make a column of dates; parts of the day are features if one of the first has a time."""
+    """Return a new column of dates; parts of the day need a first value with a time of day."""
     cls = KeptDateColumn if encoder.missing == "keep" else DateColumn
     parts = tuple(DEFAULT if encoder.dates is None else encoder.dates)
     return cls(name, parts_for(values, name, parts), encoder.time_zone or zone_of(values))

@@ -1,4 +1,4 @@
-"""Tables of other libraries as Arrow tables: data frames, Arrow itself, dictionaries, arrays."""
+"""Conversion of data frames, Arrow data, dictionaries and arrays to Arrow tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onlinekern.estimators.table_errors import check_rows
 
 
 def table_of(X: Any, names: Any = None) -> tuple[pa.Table, bool]:
-    """Return rows as an Arrow table, without a copy where the memory is laid out alike.
+    """Return rows as an Arrow table, without a copy if the memory layout is the same.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def table_of(X: Any, names: Any = None) -> tuple[pa.Table, bool]:
 
 
 def named_table(X: Any) -> pa.Table | None:
-    """Return rows whose columns have names as a table; None if they have none."""
+    """Return rows with named columns as a table, or None if the columns have no names."""
     if isinstance(X, pa.Table):
         return X
     if isinstance(X, pa.RecordBatch):
@@ -87,10 +87,10 @@ def named_table(X: Any) -> pa.Table | None:
 
 
 def table_of_objects(X: Any, error: Exception) -> pa.Table:
-    """Return a frame that Arrow has refused as a table; raise ValueError if it is right.
+    """Return a data frame that Arrow has refused as a table; raise ValueError if it is invalid.
 
-    Whole numbers that no type has room for become floats, and values of pandas plain ones. An error
-    of `array_of` names the column.
+    Whole numbers too large for any integer type become floats, and values of pandas become plain
+    ones. An error of `array_of` names the column.
     """
     columns, is_known = {}, isinstance(error, OverflowError)
     for place, name in enumerate(X.columns if hasattr(X, "iloc") else ()):
@@ -103,9 +103,9 @@ def table_of_objects(X: Any, error: Exception) -> pa.Table:
 
 
 def plain_frame(X: Any) -> Any:
-    """Return a data frame of pandas in which all columns have types that Arrow has, too.
+    """Return a pandas data frame in which all columns have types that Arrow knows.
 
-    Periods become the times at which they begin, intervals text, and sparse columns dense.
+    Periods become their start times, intervals become text, and sparse columns become dense.
     """
     found = {}
     for place, kind in enumerate(X.dtypes):
@@ -129,7 +129,7 @@ def plain_frame(X: Any) -> Any:
 
 
 def table_of_dictionaries(rows: Any) -> pa.Table:
-    """Return dictionaries as a table, its columns in the order in which they first come."""
+    """Return dictionaries as a table; columns are in the order of their first occurrence."""
     names: dict[Any, None] = {}
     for row in rows:
         names.update(dict.fromkeys(row))
@@ -147,7 +147,7 @@ def table_of_array(X: Any, names: Any) -> pa.Table:
     """Return an array of numbers or objects, or lists, as a table."""
     rows = np.asarray(X)
     if rows.dtype.kind in "US" and not isinstance(X, np.ndarray):
-        # NumPy makes text of the numbers beside it.
+        # NumPy would turn numbers into text if they stand in a list with text.
         rows = np.asarray(X, dtype=object)
     if rows.ndim != 2:
         raise ValueError(
@@ -168,7 +168,7 @@ def describe(X: Any, rows: Any) -> str:
 
 
 def array_of(values: Any, name: str) -> Any:
-    """Return a column as an Arrow array; raise ValueError if it is of two kinds."""
+    """Return a column as an Arrow array; raise ValueError if it has values of two kinds."""
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()
     try:
@@ -189,7 +189,7 @@ def array_of(values: Any, name: str) -> Any:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value of a column as what `plain_frame` makes of the column."""
+    """Return a value converted as `plain_frame` converts the whole column."""
     kind = type(value)
     if kind.__module__.split(".")[0] != "pandas":
         return value
@@ -199,11 +199,11 @@ def plain_value(value: Any) -> Any:
 
 
 def array_in(table: pa.Table, name: str) -> pa.Array:
-    """Return a column of a table as one array; text and coded values become strings."""
+    """Return a column of a table as one array; text and dictionary-coded values become strings."""
     column = table.column(name)
     if column.num_chunks != 1:
         column = column.combine_chunks()
-    # A column without rows, or too long for one array, is still chunked.
+    # A column without rows, or one too long for a single array, is still chunked.
     values = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_dictionary(values.type):
         values = plain_text(values.dictionary).take(values.indices)
@@ -211,7 +211,7 @@ def array_in(table: pa.Table, name: str) -> pa.Array:
 
 
 def plain_text(values: pa.Array) -> pa.Array:
-    """Return text of any layout as strings, and other arrays as they are."""
+    """Return text of any layout as strings, and other arrays unchanged."""
     types = pa.types
     other = types.is_large_string(values.type) or types.is_string_view(values.type)
     return values.cast(pa.string()) if other else values

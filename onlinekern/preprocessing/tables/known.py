@@ -1,4 +1,4 @@
-"""The categories that a column has learnt: to find or to add one takes the same time always."""
+"""The categories that a column has learnt; finding or adding one takes constant time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from onlinekern.estimators.types import Array
 
 
 class Known(Sequence[str]):
-    """Texts in the order in which they came. It never changes: `after` returns one with more.
+    """Texts in the order of their arrival. An object never changes; `after` returns a longer one.
 
-    Those that come after one another share their texts, of which each sees the first ones, and the
-    places of these. One that is not the last any more, as after a call that failed, gets its own.
+    Successive versions share one list of texts and one dictionary of their places; each version
+    uses only the beginning of the list. If a version other than the latest is extended, for example
+    after a call that failed, the new version gets a copy.
 
     Parameters
     ----------
@@ -27,10 +28,10 @@ class Known(Sequence[str]):
         self._texts = list(texts)
         self._places = {text: place for place, text in enumerate(self._texts)}
         self._count = len(self._texts)
-        self._lock = threading.Lock()  # of all that share the texts: they may be of two models
+        self._lock = threading.Lock()  # shared by all versions, which two models may use
 
     def after(self, new: Iterable[str]) -> Known:
-        """Return these texts and new ones, which are different and none of these."""
+        """Return these texts followed by new ones, which must be distinct and not among these."""
         with self._lock:
             last = len(self._texts) == self._count
             more = object.__new__(Known) if last else Known(self._texts[: self._count])
@@ -43,19 +44,19 @@ class Known(Sequence[str]):
         return more
 
     def with_new(self, texts: Iterable[str], most: int) -> Known:
-        """Return these texts and those of others that are new, different ones; at most so many."""
+        """Return these texts followed by the new ones among others; at most `most` in all."""
         if self._count >= most:
             return self
         new = [text for text in texts if text not in self]
         return self.after(new[: most - self._count]) if new else self
 
     def places(self, texts: Iterable[str], unknown: int) -> Array:
-        """Return the place of each text, `unknown` where there is none."""
+        """Return the place of each text, or `unknown` if it is not there."""
         found = map(self.place, texts)
         return np.array([unknown if k is None else k for k in found], dtype=np.int64)
 
     def place(self, text: str) -> int | None:
-        """Return the place of a text, None if it is not known."""
+        """Return the place of a text, or None if it is not there."""
         place = self._places.get(text)
         return None if place is None or place >= self._count else place
 
@@ -86,7 +87,7 @@ class Known(Sequence[str]):
         return repr(self[:])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return tuple, (self[:],)  # pickles, and copies that are deep, share nothing
+        return tuple, (self[:],)  # pickles and deep copies share nothing
 
 
 def are_texts(value: Any) -> bool:
@@ -94,12 +95,12 @@ def are_texts(value: Any) -> bool:
 
 
 def are_known(value: Any) -> bool:
-    """Return whether a value is what a column can know; that of a file may be anything."""
+    """Return whether a value can be the categories of a column; a file may contain anything."""
     return type(value) is Known or are_texts(value)
 
 
 def known_of(column: Any) -> Known:
-    """Return what a column knows; a column that comes of a file or a pickle has a tuple of it."""
+    """Return the categories of a column; after loading or unpickling they are a tuple."""
     known = column.known
     if type(known) is tuple:
         vars(column)["known"] = known = Known(known)

@@ -1,7 +1,8 @@
-"""Single rows, dictionaries, as features: the same bits as those of tables of one row.
+"""Encoding of single rows given as dictionaries, with the same bits as tables of one row.
 
-Arrow and SciPy take microseconds for each column of a table, however many rows it has. A row of
-plain values of Python goes without them; the column makes the features of any other value.
+For each column of a table, Arrow and SciPy take microseconds, however few rows there are. A row of
+plain Python values is encoded without them. If a value is not plain, its column encodes it as a
+table.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ def encoded_row(encoder: Any, row: Any, learn: bool) -> Any:
     Parameters
     ----------
     encoder : TableEncoder
-        If it is to `learn` the row, its attributes are replaced, all at the end.
+        If it has to `learn` the row, its attributes are replaced at the end, all at once.
     row : dict
     learn : bool
 
     Returns
     -------
-    ndarray, CSR matrix, or None if this is a case for a table.
+    ndarray, CSR matrix, or None if the row must be encoded as a table.
     """
     before = encoder._columns
     if encoder.missing == "refuse" or not isinstance(row, Mapping) or len(row) != len(before):
@@ -46,7 +47,7 @@ def encoded_row(encoder: Any, row: Any, learn: bool) -> Any:
 
 
 def one_value(encoder: Any, column: Any, value: Any, learn: bool) -> Found:
-    """Return a column that has learnt a value, if it is to, and the features of the value."""
+    """Return the column after a value, which it learns if `learn`, and the value's features."""
     if (found := column.of_one(value, learn)) is not None:
         return found
     table = table_of_dictionaries([{column.name: value}])
@@ -61,7 +62,7 @@ def one_value(encoder: Any, column: Any, value: Any, learn: bool) -> Found:
 
 
 def scaled(encoder: Any, found: list[Found], learn: bool) -> tuple[Any, list[Any]]:
-    """Return the scaler of an encoder after the row, and the features that it has scaled."""
+    """Return the encoder's scaler after the row, and the scaled features."""
     scaler, parts = vars(encoder).get("_scaler"), [features for _, features in found]
     places = [k for k, (column, _) in enumerate(found) if not column.is_sparse]
     if scaler is None or not places:
@@ -70,7 +71,7 @@ def scaled(encoder: Any, found: list[Found], learn: bool) -> tuple[Any, list[Any
     values = np.concatenate(each)
     if len(values) == 0:
         return scaler, parts
-    if learn:  # It is replaced, not changed, as the columns are.
+    if learn:  # replaced, not changed, like the columns
         scaler = scaler_like(scaler)
         values = scaler.learn_transform_one(values)
     else:
@@ -83,14 +84,14 @@ def scaled(encoder: Any, found: list[Found], learn: bool) -> tuple[Any, list[Any
 
 
 def scaler_like(scaler: Any) -> Any:
-    """Return a copy of a scaler: `copy.deepcopy`, without the checks of what comes from files."""
+    """Return a copy of a scaler: `copy.deepcopy` without the checks for data from files."""
     twin = object.__new__(type(scaler))
     vars(twin).update(vars(scaler), _moments=copy.deepcopy(scaler._moments))
     return twin
 
 
 def dense(column: Any, features: Any) -> Any:
-    """Return the features of a column, those that are 0 too."""
+    """Return the dense features of a column, including zeros."""
     row = np.zeros(column.n_features)
     for place, number in features:
         row[place] = number
@@ -98,11 +99,11 @@ def dense(column: Any, features: Any) -> Any:
 
 
 def joined(columns: list[Any], parts: list[Any], is_sparse: bool) -> Any:
-    """Return the features of all columns beside one another, in their order."""
+    """Return the features of all columns side by side, in their order."""
     places, numbers, start = [], [], 0
     for column, features in zip(columns, parts, strict=True):
         for place, number in features:
-            # Words whose signs cancel out are stored; a dense 0 is not.
+            # Words whose signs cancel are stored as explicit zeros; dense zeros are not stored.
             if number != 0 or column.is_sparse or not is_sparse:
                 places.append(start + place)
                 numbers.append(number)

@@ -1,6 +1,7 @@
-"""Columns whose categories and words share features: slots, of which a hash of a value says one.
+"""Columns whose categories and words share features (slots), selected by a hash of the value.
 
-Each gives rows as wide as all slots. The first of them counts the features, and all rows are added.
+Each column returns rows with all slots. The first of these columns counts the slots as its
+features, and the rows of all columns are added.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from onlinekern.preprocessing.tables.columns import Column, TextColumn, TextualC
 
 @dataclass(frozen=True)
 class SlotColumn(TextualColumn):
-    """Categories whose features all columns like it share: a hash says which is 1.
+    """Categories whose features all columns of this kind share; a hash selects one.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class SlotColumn(TextualColumn):
     width : int
         Number of features of all such columns together.
     leads : bool
-        Whether it is the first of them, to which the features are counted.
+        Whether it is the first such column, which counts the features as its own.
     """
 
     kind = "hashed"
@@ -60,13 +61,13 @@ class SlotColumn(TextualColumn):
 
     @property
     def _shift(self) -> int:
-        """Where the first slot is: one value has a slot of its own in each column."""
+        """Offset of the first slot, so that a value has different slots in different columns."""
         return int(hashed([self.name])[0])
 
 
 @dataclass(frozen=True)
 class SlotTextColumn(SlotColumn):
-    """Text as that of a `TextColumn`, whose features all columns of slots share."""
+    """Text like that of a `TextColumn`, whose features are shared by all columns with slots."""
 
     kind = "text"
     accepts = ("text",)  # type: ignore[assignment]
@@ -80,13 +81,13 @@ class SlotTextColumn(SlotColumn):
 
 
 def led(columns: list[Column]) -> list[Column]:
-    """Return columns of which the first one that shares its features counts them."""
+    """Return columns in which the first one with shared features counts them as its own."""
     first = next((column for column in columns if column.shares), None)
     return [replace(c, leads=True) if c is first else c for c in columns]  # type: ignore[call-arg]
 
 
 def folded(columns: list[Column], blocks: list[Any]) -> list[Any]:
-    """Return the features of columns, those that share them added up in the place of the first."""
+    """Return the features of columns, with shared ones added at the first such column."""
     shared = [k for k, column in enumerate(columns) if column.shares]
     width = blocks[shared[0]].shape[1]
     rows = sp.csr_matrix(sp.hstack([blocks[k] for k in shared], format="csr"))

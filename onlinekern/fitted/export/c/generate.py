@@ -31,7 +31,7 @@ from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_
 from onlinekern.fitted.export.identity import identity
 from onlinekern.fitted.export.states import Scaler
 
-# The fields of the ends of a feature, as C names them: moments between the ends, beside those of all.
+# The fields of the ends of a feature, as C names them: `mean` there is the mean of all values.
 NAMES = {"mean": "middle", "variance": "spread", "weight": "between"}
 IN_C = tuple(NAMES.get(name, name) for name in ENDS)
 # Values of single precision whose squares do not overflow.
