@@ -1,17 +1,18 @@
-"""Streams: files read in bounded memory and replayed in random orders, and artificial ones.
+"""Streams: files read in bounded memory and replayed in random orders, and artificial streams.
 
-``open_source`` reads a file once into a buffer and gives a ``Source``, which can be read any number
-of times, in file order or in a fresh random permutation, as blocks ``(X, y)``. Memory does not grow
-with the file. ``read_blocks`` reads files once, straight through, and ``read_tables`` gives the
-columns of tables as they are.
+``open_source`` reads a file once into a buffer and returns a ``Source``. A source can be read any
+number of times, in file order or in a new random permutation, as blocks ``(X, y)``. Memory does not
+grow with the file. ``read_blocks`` reads files once, from beginning to end. ``read_tables`` returns
+the columns of tables as they are.
 
     reader -> Source -> buffer, statistics -> layout -> blocks for the learner
 
-in the package ``formats`` and the modules ``source``, ``buffer``, ``statistics`` and ``layout``.
+The readers are in the package ``formats``, the other parts in the modules ``source``, ``buffer``,
+``statistics`` and ``layout``.
 
-Artificial streams that change are classes, which can be read as often as one likes: ``take`` gives
-the first samples, ``blocks`` all of them, without end. ``ConceptDrift`` joins concepts into a
-stream with abrupt, gradual or recurring drift.
+Artificial streams that change are classes and can be read any number of times: ``take`` returns the
+first samples, ``blocks`` an endless iterator. ``ConceptDrift`` joins concepts into a stream with
+abrupt, gradual or recurring drift.
 """
 
 import lazy_loader

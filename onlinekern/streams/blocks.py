@@ -1,4 +1,4 @@
-"""Blocks of rows, cut anew: one function for whoever reads a stream piece by piece."""
+"""Cutting blocks of rows to other sizes, for all readers of a stream."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ def in_blocks(
     Parameters
     ----------
     blocks : iterable of tuple
-        (X, y), or more than that: an array, CSR matrix, record batch or data frame, and arrays of
-        one value per row. None in the place of an array stays None.
+        (X, y), or longer tuples: an array, CSR matrix, record batch or data frame, followed by
+        arrays with one value per row. Any of these arrays may be None.
     rows : int
         A block ends at each multiple of `rows`, counted from the first row of the stream.
     skip : int, default=0
-        Rows at the beginning that are left out. Blocks end where they would without it.
+        Number of rows to skip at the beginning. It does not change where blocks end.
     limit : int, optional
-        Rows after which no more blocks are asked for; those that are skipped count.
+        Number of rows, including skipped ones, after which no more blocks are read.
     join : bool, default=False
-        Join blocks that are small, as those of a slow pipe, until they end at a multiple of `rows`
-        too. Blocks whose columns differ are not joined. Data frames cannot be joined.
+        Join small blocks, such as those of a slow pipe, until the next multiple of `rows`. Blocks
+        with different columns are not joined. Data frames cannot be joined.
 
     Yields
     ------
     tuple
-        As the blocks.
+        Tuples like the given ones.
 
     Raises
     ------
     StreamError
-        If there are not so many rows as are to be skipped.
+        If there are fewer rows than `skip`.
     """
     position, end = 0, math.inf if limit is None else limit
     waiting: list[tuple[Any, ...]] = []
@@ -72,19 +72,19 @@ def in_blocks(
 
 
 def part_of(block: tuple[Any, ...], piece: slice) -> tuple[Any, ...]:
-    """Return some rows of a block; all rows are not copied."""
+    """Return some rows of a block; if these are all rows, they are not copied."""
     if piece == slice(0, block[0].shape[0]):
         return block
     return tuple(None if one is None else rows_of(one, piece) for one in block)
 
 
 def form_of(block: tuple[Any, ...]) -> Any:
-    """Return what blocks that can be joined have in common."""
+    """Return the properties that blocks must share to be joined."""
     return getattr(block[0], "schema", block[0].shape[1:])
 
 
 def joined(blocks: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return blocks of one form as one."""
+    """Return blocks of the same form, joined into one."""
     if len(blocks) == 1:
         return blocks[0]
     return tuple(one_after_another(parts) for parts in zip(*blocks, strict=True))

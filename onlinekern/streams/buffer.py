@@ -1,8 +1,8 @@
-"""A buffer of rows: written once, replayed in order or in any number of random orders.
+"""A buffer of rows: written once, then replayed in order or in any number of random orders.
 
-Rows stay in memory while they fit into the budget. Beyond it they go to an anonymous temporary
-file, which the operating system removes however the process ends. Files are read, never mapped, so
-that resident memory stays within the budget for a stream of any length.
+Rows stay in memory as long as they fit into the budget. After that, they go to an anonymous
+temporary file, which the operating system removes however the process ends. The file is read and
+never mapped, so that resident memory stays within the budget for a stream of any length.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class RowBuffer:
         self._blocks: list[Any] = []
         self._whole: Any = None
         self._file = None if in_memory else tempfile.TemporaryFile()  # noqa: SIM115
-        # Several threads may read; the file has one position.
+        # Several threads may read, but the file has a single position.
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: all rows, those of the file too."""
+        """Return the state for a pickle: all rows, including those in the file."""
         state = self.__dict__.copy()
         del state["_lock"]
         if self._file is not None:
@@ -86,12 +86,12 @@ class RowBuffer:
         _write(self._file, X, y)
 
     def blocks(self) -> Iterator[tuple[Any, Any]]:
-        """Yield the rows in the order in which they came."""
+        """Yield the rows in the order of their arrival."""
         if self._file is None:
             for X, y in self._blocks:
                 yield from in_blocks([(X, y)], rows_per_block(X))
             return
-        # The position is kept here, so that several replays may run at the same time.
+        # Each replay keeps its own position, so that several replays can run at the same time.
         position, left = 0, self.n_samples
         while left > 0:
             with self._lock:
@@ -139,7 +139,8 @@ class RowBuffer:
         self._blocks, self._whole = [], None
 
     def _parted(self, generator: Any) -> Any:
-        # A part fits into memory up to half the budget. The average is a quarter, since sizes vary.
+        # A part fits into memory if it is below half the budget. Sizes vary, so the average is a
+        # quarter.
         count = min(MOST_PARTS, max(2, math.ceil(4 * self.n_bytes / self.budget)))
         parts = [RowBuffer(self.budget, in_memory=False) for _ in range(count)]
         for X, y in self.blocks():

@@ -1,4 +1,4 @@
-"""The error of streams that cannot be learnt from, the checks that raise it, and names of files."""
+"""The error for invalid streams, the checks that raise it, and names of files in messages."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from onlinekern.estimators.row_blocks import n_rows_of
 
 
 class StreamError(ValueError):
-    """A stream that cannot be learnt from: the message says which file, where and why."""
+    """A stream that cannot be learnt from; the message names the file, the place and the reason."""
 
 
 class ExtraFeatures(StreamError):
-    """A file that has all features that there should be, and more."""
+    """A file with all required features and further ones."""
 
 
 def name_of(path: Any) -> str:
-    """Return what a file is called in messages."""
+    """Return the name of a file for messages."""
     return "standard input" if str(path) == "-" else str(path)
 
 
@@ -33,7 +33,7 @@ def shown(value: Any) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is a number, as Python reads it."""
+    """Return whether Python can read a text as a number."""
     try:
         float(text)
     except ValueError:
@@ -60,7 +60,7 @@ def check_count(name: str, value: Any, optional: bool = False, least: int = 1) -
 
 
 def check_instance(name: str, value: Any) -> None:
-    """Raise TypeError if a value is a class in the place of an object of it."""
+    """Raise TypeError if a value is a class where an instance is expected."""
     if isinstance(value, type):
         raise TypeError(
             f"{name} must be an object such as {value.__name__}(), got the class {value.__name__}"
@@ -68,7 +68,7 @@ def check_instance(name: str, value: Any) -> None:
 
 
 def pairs_of(blocks: Iterable[Any], name: str) -> Iterator[tuple[Any, Any]]:
-    """Yield blocks (X, y) that the argument `name` holds, of which y has a value for each row.
+    """Yield the blocks (X, y) of an argument, and check that y has a value for each row.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def pairs_of(blocks: Iterable[Any], name: str) -> Iterator[tuple[Any, Any]]:
     ValueError
         If y has more or fewer values than X has rows.
     """
-    # Arrays yield rows, and tables the names of columns: neither is worth telling.
+    # Arrays yield rows, and tables yield column names, so these would only confuse the message.
     for block in [blocks] if hasattr(blocks, "shape") else blocks:
         if not isinstance(block, tuple | list) or len(block) != 2 or np.ndim(block[1]) == 0:
             raise TypeError(
@@ -92,7 +92,7 @@ def pairs_of(blocks: Iterable[Any], name: str) -> Iterator[tuple[Any, Any]]:
 
 
 def stored(X: Any, dtype: Any, name: str) -> Any:
-    """Return rows X in the dtype of the spool, CSR indices as int32."""
+    """Return rows X in the dtype of the buffer, with CSR indices as int32."""
     with np.errstate(over="ignore"):
         X = X.astype(dtype)
     if sparse.issparse(X):

@@ -1,4 +1,4 @@
-"""Open files as a ``Source``, or read them once, as blocks of numbers or of columns."""
+"""Opening files as a ``Source``, or reading them once, as blocks of numbers or of table columns."""
 
 from __future__ import annotations
 
@@ -48,23 +48,24 @@ def open_source(
     ----------
     path : str or path, or a list of them
         LIBSVM text, or ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (IPC file or stream; also
-        ``.arrows``, ``.feather``), ``.jsonl`` (JSON lines; also ``.ndjson``); text may be packed
-        (gzip, bzip2, xz). "-" is standard input: LIBSVM text, or with a target CSV, JSON lines or
-        an Arrow stream, whichever it begins like. A folder, a pattern (``logs/*.csv``) and a list
-        are one stream of several files. A URL (``s3://bucket/logs``) is read by fsspec. Folders
-        named ``day=1`` are a column of the tables in them.
+        ``.arrows``, ``.feather``), ``.jsonl`` (JSON lines; also ``.ndjson``); text may be
+        compressed (gzip, bzip2, xz). "-" is standard input: LIBSVM text, or with a target CSV, JSON
+        lines or an Arrow stream, as its first bytes indicate. A folder, a pattern (``logs/*.csv``)
+        and a list are one stream of several files. A URL (``s3://bucket/logs``) is read by fsspec.
+        A folder named ``day=1`` gives the tables in it a column ``day``.
     target : str, optional
         Name of the target column of a table.
     like : Source, optional
-        The training stream to which this test stream belongs. Columns are put in its order by
-        name; LIBSVM files with fewer features are padded with zeros, with more are refused.
+        The training stream to which this test stream belongs. Columns are matched by name. LIBSVM
+        files with fewer features are padded with zeros; those with more features are refused.
     encoder : TableEncoder, optional
-        What makes features of the columns of a table. It learns each row as it is read; of a test
-        stream (`like`) it only transforms them. Without it, all columns must be numbers.
+        Encodes the columns of a table as features. It learns each row as it is read; rows of a test
+        stream (`like`) are only transformed. Without an encoder, all columns must be numbers.
     reading : Reading, optional
-        How the file is to be read, as far as its name does not tell.
+        How to read the file, where its name is not enough.
     storage_options : mapping, optional
-        What fsspec is told of a URL's store: keys, an endpoint. By default, the environment tells.
+        Options of fsspec for the store of a URL, such as keys or an endpoint. By default, fsspec
+        takes them from the environment.
     **options
         Options of ``Source``: dtype, scale, task, zero_based, limit, n_features, budget.
 
@@ -99,24 +100,24 @@ def open_source(
     return source
 
 
-# What gives the rows of a reader a form: as blocks (X, y).
+# Functions that convert the rows of a reader to blocks (X, y).
 Form: TypeAlias = Callable[[Any], Iterator[tuple[Any, Any]]]
 
 
 def as_read(reader: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield rows as they are read, which a `Source` takes."""
+    """Yield rows as the reader returns them; `Source` converts them."""
     return reader.blocks()
 
 
 def as_tables(reader: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the columns of a table as they are."""
+    """Yield the columns of a table unchanged."""
     if reader.feature_names is None:
         raise StreamError(f"{name_of(reader.path)}: LIBSVM text is no table")
     return reader.tables()
 
 
 def as_encoded(encode: Callable[[Any], Any], reader: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield what is made of the record batches of a table; errors name the row of the file."""
+    """Yield the encoded record batches of a table; errors name the row of the file."""
     if reader.feature_names is None:
         yield from reader.blocks()
         return
@@ -131,7 +132,7 @@ def as_encoded(encode: Callable[[Any], Any], reader: Any) -> Iterator[tuple[Any,
 
 @dataclass(frozen=True)
 class AsMatrix:
-    """The form of rows of numbers, of which LIBSVM text does not tell how many a row has."""
+    """Conversion of rows to a fixed number of features, which LIBSVM text does not store."""
 
     n_features: int | None
     zero_based: bool
@@ -171,7 +172,7 @@ class Blocks:
     feature_names : list of str, or None for LIBSVM text
         The columns of X, in order.
     text_labels : bool or None
-        Whether y is text; None for a table of which no block has been read.
+        Whether y is text; None for a table before its first block has been read.
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class Blocks:
         self._target, self._form, self._options = target, form, (labelled, reading)
         first = next(self._rest)
         self._reader = reader_of(first, target, like, *self._options)
-        # Each file begins behind so many rows.
+        # For each file, the number of rows of the stream before it.
         self._begins = [(0, name_of(first))]
         self._blocks = self._all()
 
@@ -233,11 +234,7 @@ def read_blocks(
     like: Blocks | Source | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Blocks:
-    """Read files once, straight through, as blocks (X, y): for streams too long to keep at all.
-
-    Several files are one stream. The first file sets the columns and the kind of targets. Columns
-    are matched by name: the same names in another order are put in order, other names are an error.
-    Labels keep their values, whatever the file and the order in which they come.
+    """Read files once, from beginning to end, as blocks (X, y), for streams too long to store.
 
     Parameters
     ----------
@@ -251,7 +248,7 @@ def read_blocks(
         Whether the indices of a LIBSVM file start at 0.
     dtype : {"float64", "float32"}
     like : Blocks or Source, optional
-        The stream read before: these files go on with its columns and its kind of targets.
+        The stream read before, whose columns and kind of targets these files must have.
     storage_options : mapping, optional
         As of ``open_source``.
 
@@ -298,10 +295,7 @@ def read_tables(
     reading: Reading = PLAIN,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Blocks:
-    """Read tables once, straight through, as blocks (X, y) with their columns as they are.
-
-    For pipelines that begin with a `TableEncoder`: X is a pyarrow RecordBatch, of Arrow files
-    without a copy. Several files are one stream, as in `read_blocks`.
+    """Read tables once, from beginning to end, as blocks (X, y) with their columns unchanged.
 
     Parameters
     ----------

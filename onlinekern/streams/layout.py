@@ -11,17 +11,18 @@ from scipy import sparse
 from onlinekern.streams.errors import StreamError
 
 SCALES = ("none", "minmax", "standard")
-# A dense row costs d multiplications per support vector, a sparse one about two memory accesses per
-# stored entry. Dense is faster if at least half the entries are stored and a block fits the cache.
+# A dense row costs d multiplications per support vector, a sparse row about two memory accesses per
+# stored entry. Dense rows are faster if at least half of the entries are stored and a block fits
+# into the cache.
 DENSE_SHARE = 0.5
 DENSE_FEATURES = 2048
-# A feature whose range is a hundred times smaller than another one's has no effect on a distance.
+# A feature has no effect on a distance if its range is a hundred times smaller than another's.
 WILD_RATIO = 100
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How raw blocks become blocks for the learner, chosen by a training stream's statistics.
+    """Conversion of raw blocks to blocks for the learner, based on a training stream's statistics.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ class Layout:
     target_deviation: float = 1.0
 
     def rows(self, X: Any) -> Any:
-        """Return raw rows X in this form."""
+        """Return raw rows X, converted to this form."""
         if sparse.issparse(X):
             X = sparse.csr_matrix(
                 (X.data, X.indices - self.first_index, X.indptr),
@@ -64,7 +65,7 @@ class Layout:
         return np.ascontiguousarray(X, dtype=self.dtype)
 
     def targets(self, y: Any) -> Any:
-        """Return raw targets y in this form."""
+        """Return raw targets y, converted to this form."""
         return (y - self.target_mean) / self.target_deviation
 
 

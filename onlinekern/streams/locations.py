@@ -1,6 +1,6 @@
-"""The files that data consist of: on this machine, or in a store that fsspec reads.
+"""The files of a data set: on this machine, or in a store that fsspec reads.
 
-What a caller names may be a file, a folder, a pattern such as ``logs/*/day=*.csv``, a URL such as
+The caller names a file, a folder, a pattern such as ``logs/*/day=*.csv``, a URL such as
 ``s3://bucket/logs``, or a list of these. ``located`` returns the files as ``Location``s, which the
 readers open.
 """
@@ -22,24 +22,24 @@ from onlinekern.fitted.save.stores import named_errors
 from onlinekern.streams.errors import StreamError, is_number
 
 BUFFER_BYTES = 1 << 20
-# The folder of the rows that have no value.
+# Name of the folder with the rows whose value is missing.
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
 class Location:
-    """A file that is read.
+    """A file to read.
 
     Attributes
     ----------
     path : str
         Its path on this machine or in the store.
     name : str
-        What it is called in messages.
+        Name of the file in messages.
     store : fsspec filesystem or None
     folders : tuple of (str, str or None, str)
-        Columns that its folders tell, as ``day=1/`` does: name, text of the value, and kind (see
-        `TableEncoder`).
+        Columns from the names of its folders, such as ``day=1/``: name, text of the value, and kind
+        (see `TableEncoder`).
     """
 
     path: str
@@ -51,13 +51,12 @@ class Location:
         return self.name
 
     def open(self, ahead: bool = True) -> io.BufferedReader:
-        """Open it for reading in any place.
+        """Open the file for reading at any position.
 
         Parameters
         ----------
         ahead : bool
-            Whether to fetch more than is asked for, which serves whoever reads from the beginning
-            to the end.
+            Whether to read ahead, which is faster if the file is read from beginning to end.
         """
         if self.store is None:
             return Path(self.path).open("rb")
@@ -68,7 +67,7 @@ class Location:
 
 
 class StoredBytes(io.RawIOBase):
-    """A file of a store, whose errors name it."""
+    """A file of a store, with errors that name it."""
 
     def __init__(self, handle: Any, name: str) -> None:
         self._handle, self._name = handle, name
@@ -98,23 +97,23 @@ class StoredBytes(io.RawIOBase):
 
 
 def as_location(path: Any) -> Location:
-    """Return a file that is named by its path, or has been located."""
+    """Return a file as a `Location`, given a path or a location."""
     return path if isinstance(path, Location) else Location(os.fspath(path), str(path))
 
 
 def located(paths: Any, storage_options: Mapping[str, Any] | None = None) -> list[Location]:
-    """Return the files that paths, folders, patterns and URLs stand for.
+    """Return the files of paths, folders, patterns and URLs.
 
-    The files of a folder or of a pattern come in the order of their names, in which numbers count
-    as numbers. Names that begin with a dot or an underscore are left out of folders.
+    The files of a folder or of a pattern are sorted by name, with numbers in names compared as
+    numbers. In folders, files whose names begin with a dot or an underscore are left out.
 
     Parameters
     ----------
     paths : str or path, or an iterable of them
         "-" is standard input.
     storage_options : mapping, optional
-        What the store of a URL is told, as by `fsspec`: keys, an endpoint. By default, the
-        environment tells it.
+        Options of `fsspec` for the store of a URL, such as keys or an endpoint. By default, fsspec
+        takes them from the environment.
 
     Raises
     ------
@@ -134,7 +133,7 @@ def located(paths: Any, storage_options: Mapping[str, Any] | None = None) -> lis
 
 
 def absolute(path: Any) -> Any:
-    """Return a name that stands for the same files in a process with another folder."""
+    """Return a name of the same files that is valid in a process with another working folder."""
     name = stores.local_path(os.fspath(path)) if not isinstance(path, Location) else path
     if isinstance(name, Location):
         return name if name.store is not None else replace(name, path=os.path.abspath(name.path))
@@ -147,7 +146,7 @@ def absolute(path: Any) -> Any:
 
 
 def files_of(path: Any, storage_options: Mapping[str, Any]) -> Iterable[Location]:
-    """Return the files that one name stands for."""
+    """Return the files of one path, folder, pattern or URL."""
     if isinstance(path, Location):
         return [path]
     name = stores.local_path(os.fspath(path))
@@ -166,7 +165,7 @@ def files_of(path: Any, storage_options: Mapping[str, Any]) -> Iterable[Location
 
 
 def in_folder(folder: str, found: Iterable[str]) -> list[Location]:
-    """Return the files of a folder that are not hidden."""
+    """Return the files of a folder, without hidden ones."""
     start = len(folder)
     shown = [
         path for path in found
@@ -178,19 +177,19 @@ def in_folder(folder: str, found: Iterable[str]) -> list[Location]:
 
 
 def matching(pattern: str, files: list[Location]) -> list[Location]:
-    """Return the files of a pattern, of which there must be one."""
+    """Return the files of a pattern; at least one must exist."""
     if not files:
         raise FileNotFoundError(2, "No file matches", pattern)
     return files
 
 
 def natural(path: str) -> list[Any]:
-    """Return a key that puts part-10 behind part-9."""
+    """Return a sorting key that puts part-10 after part-9."""
     return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", path)]
 
 
 def stored_files(url: str, options: Mapping[str, Any]) -> list[Location]:
-    """Return the files that a URL stands for."""
+    """Return the files of a URL."""
     store, path = store_of(url, options)
 
     def stored(one: Location) -> Location:
@@ -220,8 +219,10 @@ def store_of(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
 
 
 def with_folders(files: list[Location]) -> list[Location]:
-    """Note the columns that folders named ``column=value`` tell; a column of which all values are
-    numbers, in whatever file, is one of numbers."""
+    """Add the columns from folders named ``column=value``.
+
+    A column is numeric if all of its values, in all files, are numbers.
+    """
     told = [dict(folder_values(file.path)) for file in files]
     values = [pair for columns in told for pair in columns.items()]
     words = {name for name, text in values if text is not None and not is_number(text)}
@@ -235,7 +236,7 @@ def with_folders(files: list[Location]) -> list[Location]:
 
 
 def folder_values(path: str) -> Iterator[tuple[str, str | None]]:
-    """Yield column and text of the folders of a file, as Hive names them."""
+    """Return columns and texts from the folders of a file, named as in Hive."""
     for folder in re.split(r"[\\/]", path)[:-1]:
         name, equals, text = folder.partition("=")
         if name and equals:

@@ -1,4 +1,4 @@
-"""Whether files can be read and written, before a long run finds out."""
+"""Checks before a long run that files can be read and written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onlinekern.streams.locations import located
 
 
 def check_readable(path: Any) -> None:
-    """Raise OSError unless a file, or what a URL names, can be read."""
+    """Raise OSError unless a file or URL can be read."""
     if is_stored(path):
         if not exists_stored(path):
             raise FileNotFoundError(2, "No such file or directory", path)
@@ -26,22 +26,24 @@ def check_readable(path: Any) -> None:
 
 
 def check_data(paths: Any) -> None:
-    """Raise OSError, StreamError or ImportError unless data can be read: files, folders, patterns
-    and URLs; of a store, the files are listed."""
+    """Raise OSError, StreamError or ImportError unless data can be read.
+
+    The data are files, folders, patterns and URLs. For a store, only the list of files is read.
+    """
     for file in located(paths):
         if file.store is None and file.path != "-":
             check_readable(file.path)
 
 
 def check_apart(read: Any, written: Mapping[str, str | None]) -> None:
-    """Raise ValueError if a file would be written over one that is read, or over another one.
+    """Raise ValueError if an output file is also an input file, or another output file.
 
     Parameters
     ----------
     read : str or iterable of str
         As `check_data` takes them.
     written : mapping of str to str or None
-        Option -> what it names. "-" is standard output.
+        Option -> file. "-" is standard output.
     """
     files = (str(file.path) for file in located(read) if file.store is None)
     taken = {os.path.realpath(file): "is read" for file in files if file != "-"}
@@ -57,7 +59,8 @@ def check_apart(read: Any, written: Mapping[str, str | None]) -> None:
 def check_writable(path: Any, stored: bool = False, storage_options: Any = None) -> None:
     """Raise OSError unless a file can be written; ValueError for a URL, if it may not be `stored`.
 
-    It is tried, for permission bits tell little to a superuser or on a read-only file system.
+    The file is opened for writing. Permission bits are no reliable sign for a superuser or on a
+    read-only file system.
     """
     if is_stored(path):
         if not stored:
@@ -76,7 +79,7 @@ def check_writable(path: Any, stored: bool = False, storage_options: Any = None)
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Give an error that comes in writing the file's name: that of a full disk has none."""
+    """Add the file's name to errors while it is written; the error of a full disk has no name."""
     try:
         yield
     except OSError as error:

@@ -18,13 +18,13 @@ from onlinekern.streams.formats.libsvm import LARGEST_INDEX
 from onlinekern.streams.layout import SCALES, make_layout, range_hint
 from onlinekern.streams.statistics import FeatureStatistics, TargetStatistics
 
-# Rows of one block made from arrays; small enough for the statistics' temporary arrays.
+# Rows in a block made from arrays; few enough for the temporary arrays of the statistics.
 ARRAY_ROWS = 4096
 TASKS = ("auto", "classification", "regression")
 
 
 class SourceOptions(TypedDict, total=False):
-    """The options of a `Source` that `open_source` hands on."""
+    """The options of a `Source` that `open_source` passes on."""
 
     dtype: DTypeLike
     scale: str
@@ -50,7 +50,7 @@ class Source:
     blocks : iterable of (X, y)
         Raw rows, float64, all dense or all CSR; read once.
     name : str
-        What the stream is called in messages and tables.
+        Name of the stream in messages and tables.
     dtype : {"float32", "float64"}
         Type of the rows given to the learner.
     scale : {"none", "minmax", "standard"}
@@ -59,14 +59,14 @@ class Source:
         the standard deviation, so that zeros stay zeros.
     task : {"auto", "classification", "regression"}
         "auto": at most 200 distinct targets, all of them integers, make a classification.
-        Regression targets are standardised for the learner (``layout.target_deviation`` tells the
+        Regression targets are standardised for the learner (``layout.target_deviation`` is the
         unit), because the usual step sizes presume targets of size one.
     zero_based : {"auto", True, False}
         Whether CSR indices start at 0. "auto": they do if an index 0 occurs anywhere.
     limit : int, optional
-        Read so many rows only.
+        Number of rows to read. None: all.
     n_features : int, optional
-        Number of features of CSR rows, if more than the largest index shows.
+        Number of features of CSR rows, if it is larger than the largest index indicates.
     like : Source, optional
         Take dtype, scaling, task, indices and number of features from this training stream.
     budget : int
@@ -115,7 +115,7 @@ class Source:
         self._sparse = False
         # The buffer stores numbers. Text labels are numbered in order of appearance.
         self._numbers: dict[str, int] = {}
-        # Scaling needs the exact values; without it, the learner's dtype is enough.
+        # Scaling needs the exact values. Otherwise the dtype of the learner is enough.
         keep = np.float64 if scale != "none" or like is not None else np.dtype(dtype)
         if limit is not None:
             blocks = in_blocks(blocks, limit, limit=limit)
@@ -174,7 +174,7 @@ class Source:
 
     @property
     def target_deviation(self) -> float:
-        """Standard deviation of the targets; 0 if all are equal, where the layout divides by 1."""
+        """Standard deviation of the targets; 0 if all are equal (the layout then divides by 1)."""
         return self._targets.deviation
 
     def _pad(self, n_features: int | None, first_index: Any) -> None:
@@ -211,7 +211,7 @@ class Source:
         return np.array([known.setdefault(text, len(known)) for text in y.tolist()], float)
 
     def _named(self, y: Array) -> Array:
-        """Return targets as the learner sees them: text labels as text, numbers in their layout."""
+        """Return targets as the learner gets them: labels as text, or numbers in the layout."""
         return self._texts[y.astype(np.intp)] if self.text_labels else self.layout.targets(y)
 
     def _counted(self) -> dict[Any, int]:
@@ -287,8 +287,7 @@ class Source:
 
     @classmethod
     def from_arrays(cls, X: Array | Sparse, y: ArrayLike, **options: Unpack[ArrayOptions]) -> Self:
-        """Make a source of arrays in memory: X dense or sparse of shape (n, d), y of shape (n,),
-        numbers or text."""
+        """Make a source from arrays: X (n, d), dense or sparse; y (n,), numbers or text."""
         if sparse.issparse(X):
             X = sparse.csr_matrix(X)
             options.setdefault("zero_based", True)
@@ -299,7 +298,7 @@ class Source:
             )
         y = np.asarray(y)
         if y.dtype.kind == "O" and all(isinstance(label, str) for label in y.flat):
-            y = y.astype(str)  # So does pandas keep text.
+            y = y.astype(str)  # As text is stored in pandas.
         if not hasattr(X, "shape") or len(X.shape) != 2 or y.shape != (X.shape[0],):
             raise StreamError(
                 "X must be an array or a sparse matrix of shape (n, d), and y of shape (n,), got "
@@ -314,7 +313,7 @@ class Source:
 def _check_options(
     dtype: Any, task: Any, zero_based: Any, limit: Any, n_features: Any, budget: Any
 ) -> None:
-    """Raise StreamError for an option of a source that is not one of those it may be."""
+    """Raise StreamError if an option of a source has an invalid value."""
     check_dtype(dtype)
     if task not in TASKS:
         raise StreamError(f"task must be one of {', '.join(TASKS)}, got {task!r}")

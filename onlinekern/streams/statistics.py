@@ -1,4 +1,4 @@
-"""Statistics of one pass over a stream: ranges and moments of the features and the targets."""
+"""Statistics of features and targets in one pass over a stream: ranges and moments."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scipy import sparse
 
 from onlinekern.estimators.types import Floats
 
-# Four float64 arrays of this length are 32 MiB; with more features, none are kept.
+# Four float64 arrays of this length take 32 MiB; with more features, no arrays are stored.
 MOST_FEATURES = 1 << 20
-# Integer targets with more distinct values than this are read as quantities, not as classes.
+# Integer targets with more distinct values than this are numbers, not classes.
 MOST_CLASSES = 200
 MOST_DISTINCT = 10_000
 

@@ -34,12 +34,12 @@ class ParquetReader(TableReader):
             yield from table.iter_batches(batch_size=rows, use_threads=False, **chosen)
 
     def _without_index(self, schema: Any) -> list[str]:
-        """Return the columns but for the index of a data frame, which pandas and dask write too."""
+        """Return the columns without a data frame's index, which pandas and dask also write."""
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         return [name for name in schema.names if name not in index or name == self.target]
 
     def _chosen(self) -> dict[str, Any]:
-        """Return what else pyarrow is to be told of the part that is read."""
+        """Return further arguments of pyarrow that select the part to be read."""
         return {}
 
     @contextmanager
@@ -47,7 +47,7 @@ class ParquetReader(TableReader):
         from pyarrow import parquet
 
         location = as_location(self.path)
-        # Parquet is read here and there, with a buffer for each column.
+        # Parquet is read at scattered positions, so each column gets a buffer.
         with location.open(ahead=False) as file:
             source = location.path if location.store is None else file
             yield parquet.ParquetFile(source, pre_buffer=False, buffer_size=1 << 20)
@@ -84,11 +84,11 @@ class ArrowReader(TableReader):
     @contextmanager
     def _open(self) -> Iterator[Any]:
         if str(self.path) == "-":
-            # Left open: the names come first, then the batches.
+            # The stream stays open, because the batches are read after the names.
             yield self._standard_input
             return
         with as_location(self.path).open() as file:
-            # A file begins with these letters, a stream with a length.
+            # A file begins with these letters, but a stream begins with a length.
             is_file = file.read(6) == b"ARROW1"
             file.seek(0)
             yield (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file)

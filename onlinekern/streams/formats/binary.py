@@ -1,4 +1,4 @@
-"""Files and standard input as bytes: unpacked, looked at before they are read, cut into lines."""
+"""Files and standard input as bytes: decompressed, inspected before reading, cut into lines."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.locations import as_location
 
 CHUNK_BYTES = 4 << 20
-# A line is held in memory, and when a fault is searched in it, its entries as objects, which take
-# ten times as much. A longer one comes from a binary file, not from samples.
+# A line is held in memory. If it is searched for an error, its entries become objects, which take
+# ten times the memory. A longer line belongs to a binary file, not to samples.
 LONGEST_LINE = 64 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# An Arrow stream begins with this in place of a length.
+# An Arrow stream begins with these bytes instead of a length.
 ARROW_STREAM = b"\xff\xff\xff\xff"
 NAMED = "the ending of a name tells the format, or `format` does (in a command --format)"
 NO_UTF_8 = "not UTF-8; iconv -f LATIN1 -t UTF-8 makes this of it, if it is Latin-1"
 UTF_16 = "text of UTF-16, not of UTF-8: iconv -f UTF-16 -t UTF-8 makes this of it"
 PICKLE = "a pickle, and no text: pandas.DataFrame.to_parquet writes a file that is read"
-# As JSON: pandas and polars write it so, unless they are told otherwise.
+# A JSON array, which pandas and polars write by default.
 ARRAY = (
     "an array of JSON: JSON lines, an object a line, are read, from files named .jsonl; "
     "to_json(name, orient='records', lines=True) of pandas writes them"
@@ -38,7 +38,7 @@ ARFF = (
     "ARFF: what follows its line @data is CSV without a header, which header=False reads (in a "
     "command --no-header)"
 )
-# What a file begins with that is no text -> what it is, and what to do.
+# First bytes of files that are not text -> the format, and the advice for the user.
 NO_TEXT = {
     b"PAR1": f"a Parquet file, and no text; {NAMED}",
     b"ARROW1": f"an Arrow file, and no text; {NAMED}",
@@ -54,7 +54,7 @@ NO_TEXT = {
     b"\xff\xfe": UTF_16,
     b"\xfe\xff": UTF_16,
 }
-# Texts of other formats, by their beginning: ARFF after its comments.
+# Beginnings of text in other formats; for ARFF, after its comments.
 OTHER_TEXT = {
     re.compile(rb"(\s|%[^\n]*\n)*@relation[ \t]+[^,\s]", re.I): ARFF,
     re.compile(rb"\s*\[\s*\{"): ARRAY,
@@ -62,7 +62,7 @@ OTHER_TEXT = {
 
 
 def open_zstandard(raw: Any, mode: str) -> Any:
-    """Open a stream that Zstandard has packed: with Python from 3.14 on, or pyarrow."""
+    """Open a stream compressed by Zstandard, with Python from 3.14 on or with pyarrow."""
     found = of_python()
     if found is not None:
         return found.open(raw, mode)
@@ -88,14 +88,13 @@ DECOMPRESSORS: dict[bytes, Any] = {
 
 
 def damages() -> tuple[type[Exception], ...]:
-    """Return the errors of compressed files that are damaged, beside OSError without a number."""
+    """Return the errors for damaged compressed files, besides OSError without a number."""
     more = [] if (found := of_python()) is None else [found.ZstdError]
     return EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, *more
 
 
 def check_text(head: bytes, name: str) -> None:
-    """Raise StreamError if a file begins like one of those that are no text, or text of another
-    format."""
+    """Raise StreamError if a file begins like binary data, or like text in another format."""
     found = [what for magic, what in NO_TEXT.items() if head.startswith(magic)]
     found += [what for begin, what in OTHER_TEXT.items() if begin.match(head)]
     if found:
@@ -104,7 +103,7 @@ def check_text(head: bytes, name: str) -> None:
 
 @contextmanager
 def open_binary(path: Any) -> Iterator[Any]:
-    """Open a file (or "-", standard input) for reading; what is packed is unpacked."""
+    """Open a file for reading ("-" is standard input), and decompress it if necessary."""
     name = name_of(path)
     # Not where they are caught: a reader that is left in the middle may be thrown away within an
     # import, where another one fails.
@@ -132,7 +131,7 @@ def open_binary(path: Any) -> Iterator[Any]:
     except damaged as error:
         raise StreamError(f"{name}: damaged compressed file ({error})") from error
     except OSError as error:
-        if error.errno is None:  # how bz2 and pyarrow report damaged data
+        if error.errno is None:  # bz2 and pyarrow report damaged data this way
             raise StreamError(f"{name}: damaged compressed file ({error})") from error
         raise
     finally:
@@ -141,21 +140,21 @@ def open_binary(path: Any) -> Iterator[Any]:
 
 
 class PipeReader:
-    """A pipe that is read as its bytes come: a reader does not wait for more than there is.
+    """A pipe from which bytes are read as soon as they arrive, without waiting for a full buffer.
 
     Parameters
     ----------
     handle : binary stream
-        The stream that is read.
+        The stream to read.
     raw : binary stream
-        The stream that it comes from, which may be compressed.
+        The stream below it, which may be compressed.
     """
 
     def __init__(self, handle: Any, raw: Any) -> None:
         self._handle, self._raw = handle, raw
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most so many bytes; none at the end only."""
+        """Return at most `size` bytes; an empty result means the end."""
         if size < 0:
             return bytes(self._handle.read())
         pieces = [self._handle.read1(size)]
@@ -168,7 +167,7 @@ class PipeReader:
     def _has_more(self) -> bool:
         try:
             return bool(select.select([self._raw], [], [], 0)[0])
-        except (OSError, ValueError):  # no file of the system's, or none that can be waited for
+        except (OSError, ValueError):  # one that select cannot wait for
             return True
 
 
@@ -196,7 +195,7 @@ def line_chunks(handle: Any, name: str) -> Iterator[tuple[int, bytes]]:
 
 
 class PeekedStream:
-    """A stream of which the first bytes have been read, and are to be read again."""
+    """A stream whose first bytes have been read, and will be returned again."""
 
     def __init__(self, handle: Any, name: str) -> None:
         self._handle, self._name = handle, name
@@ -218,12 +217,12 @@ class PeekedStream:
             self.head = (self.head + piece).removeprefix(BYTE_ORDER_MARK)
 
     def lines(self) -> bytes:
-        """Return the whole lines of the head, or all of it where there is no more."""
+        """Return the whole lines of the head, or all of it if the stream has ended."""
         whole = self.head.rfind(b"\n") + 1
         return self.head[:whole] if whole and not self._ended else self.head
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most so many bytes: those of the head, then what comes."""
+        """Return at most `size` bytes: first those of the head, then those of the stream."""
         if self._given == len(self.head):
             return bytes(self._handle.read(size))
         end = len(self.head) if size < 0 else min(len(self.head), self._given + size)
@@ -231,15 +230,15 @@ class PeekedStream:
         self._given = end
         return piece + self._handle.read() if size < 0 else piece
 
-    # pyarrow asks this of a stream.
+    # pyarrow requires this attribute.
     closed = False
 
     def close(self) -> None:
-        """Do nothing: it is closed where it was opened."""
+        """Do nothing: the stream is closed by the function that opened it."""
 
 
 class FullReads:
-    """A stream that gives as many bytes as are asked for, which formats with lengths rely on."""
+    """A stream that returns exactly as many bytes as requested, which some formats rely on."""
 
     closed = False
 
@@ -247,7 +246,7 @@ class FullReads:
         self._stream = stream
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes; fewer at the end only."""
+        """Return `size` bytes, or fewer only at the end."""
         pieces, held = [], 0
         while held < size and (piece := self._stream.read(size - held)):
             pieces.append(piece)
@@ -255,11 +254,11 @@ class FullReads:
         return b"".join(pieces) if size >= 0 else bytes(self._stream.read())
 
     def close(self) -> None:
-        """Do nothing: it is closed where it was opened."""
+        """Do nothing: the stream is closed by the function that opened it."""
 
 
 class TextInput:
-    """A file, or standard input, which is read only once.
+    """A file, or standard input, which can be read only once.
 
     Parameters
     ----------
@@ -267,14 +266,14 @@ class TextInput:
         File name, or "-".
     """
 
-    # Standard input, what has been read of it, and what closes it.
+    # For standard input: the stream, the bytes read so far, and the function that closes it.
     _peeked: ClassVar[tuple[Any, PeekedStream, ExitStack] | None] = None
 
     def __init__(self, path: Any) -> None:
         self.path, self.name = path, name_of(path)
 
     def head(self, lines: int) -> bytes:
-        """Return the first whole lines, so many at least if there are."""
+        """Return the first whole lines: at least `lines` of them, or all."""
         if str(self.path) == "-":
             begun, _ = self._standard_input()
             return self._first(begun, lines)
@@ -287,9 +286,9 @@ class TextInput:
         return begun.lines()
 
     def looks_like(self) -> str:
-        """Return the format of standard input, by its first bytes: "arrow", "jsonl" or "csv"."""
+        """Guess the format of standard input from its first bytes: "arrow", "jsonl" or "csv"."""
         begun, _ = self._standard_input()
-        # A line of binary data may be without end.
+        # A line of binary data may never end.
         begun.extend(1, least_bytes=len(ARROW_STREAM))
         if begun.head.startswith(ARROW_STREAM):
             return "arrow"

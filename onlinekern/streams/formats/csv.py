@@ -24,24 +24,24 @@ from onlinekern.streams.formats import binary
 from onlinekern.streams.formats.binary import LONGEST_LINE, TextInput, line_chunks
 from onlinekern.streams.formats.table_reader import TableReader
 
-# Texts that are no value.
+# Texts that mean a missing value.
 MISSING = [*csv.ConvertOptions().null_values, "?"]
 SEPARATORS = ",;\t|"
-# Quoted names with line breaks may spread a header over so many lines.
+# A header with line breaks inside quoted names may extend over this many lines.
 MOST_LINES = 50
-# What stands for bytes that are not UTF-8.
+# Replacement of bytes that are not UTF-8.
 SCAR = "\ufffd"
 
 
 def whole_rows(chunks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Join chunks of lines that end inside quotes, as text with line breaks may, to the next."""
+    """Join a chunk that ends inside quotes (text may contain line breaks) with the next one."""
     held: list[bytes] = []
     first = quotes = length = 0
     for line, chunk in chunks:
         first = first if held else line
         held.append(chunk)
         quotes, length = quotes + chunk.count(b'"'), length + len(chunk)
-        # A quote that is no quotation mark, as in 5", would hold up all that follows.
+        # A quote that is not a quotation mark, as in 5", would otherwise delay everything after it.
         if quotes % 2 == 0 or length > LONGEST_LINE:
             yield first, b"".join(held)
             held, quotes, length = [], 0, 0
@@ -50,7 +50,7 @@ def whole_rows(chunks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes
 
 
 def mended(text: bytes) -> bytes:
-    """Return text with a scar in the place of each byte that is not UTF-8."""
+    """Return text with each byte that is not UTF-8 replaced by a mark."""
     return text.decode(errors="replace").encode()
 
 
@@ -81,7 +81,7 @@ class CsvReader(TableReader):
             raise StreamError(f"{self.name}, line 1: not a header ({error})") from error
 
     def _first_row(self) -> bytes:
-        """Return the first row, with all of its lines; the first line if its quotes never end."""
+        """Return the first row with all of its lines, or the first line if quotes never end."""
         for lines in range(1, MOST_LINES + 1):
             row = b"\n".join(self._input.head(lines).split(b"\n", lines)[:lines])
             if row.count(b'"') % 2 == 0:
@@ -113,16 +113,17 @@ class CsvReader(TableReader):
         return f", line {self._line + int(parsed[1]) - 1}: {what}"
 
     def _hint(self, name: str, value: str) -> str:
-        """Return what helps with text in the first row of a column that is read as numbers."""
+        """Return advice about text in the first row of a column that is read as numbers."""
         if self.reading.decimal == "." and re.match(NUMBER, value.replace(",", ".")):
             return "; decimal=',' reads decimal commas (on the command line: --decimal ,)"
-        # Where nobody says that it holds numbers, such text is no fault, as a rule.
+        # Text is usually no error if nobody has said that the column holds numbers.
         taken = "; open_source with an encoder, and read_tables, take columns of text"
         return "" if name in self.types else taken
 
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
-        # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after
-        # a thousand integers. Columns are float64, the target text (numbers are told later).
+        # Types are fixed, not guessed: a guess from the first rows would fail at the first "1.5"
+        # after a thousand integers. Columns are float64. The target is text; numbers are recognised
+        # later.
         types = dict.fromkeys(self._features, pa.float64()) if as_numbers else self._types()
         if self._own_target is not None:
             types[self._own_target] = pa.string()
@@ -140,7 +141,7 @@ class CsvReader(TableReader):
                     row += batch.num_rows
 
     def _parsed(self, chunk: bytes, convert: Any) -> list[Any]:
-        """Read lines as record batches; pyarrow's streaming reader would wait for more."""
+        """Parse lines into record batches; pyarrow's streaming reader would wait for more input."""
         if not chunk.strip():
             return []
         if self.faults is not None:
@@ -155,7 +156,7 @@ class CsvReader(TableReader):
         return list(table.to_batches())
 
     def _types(self) -> dict[str, Any]:
-        """Return the types of the columns, as they are given or as the first rows look."""
+        """Return the types of the columns, as given or as guessed from the first rows."""
         if all(name in self.types for name in self._features):
             return {name: self.types[name] for name in self._features}
         head = mended(self._input.head(FIRST_ROWS))
@@ -195,7 +196,7 @@ class CsvReader(TableReader):
         )
 
     def _skip_row(self, row: Any) -> str:
-        """Note a row with a wrong number of columns."""
+        """Record a row with a wrong number of columns."""
         where = f", line {self._line + row.number - 1}" if row.number else ""
         self._note_fault(f"{where}: {row.actual_columns} columns, not {row.expected_columns}")
         return "skip"
@@ -205,7 +206,7 @@ class CsvReader(TableReader):
         self.faults.append(f"{self.name}{fault}")
 
     def _good_rows(self, batch: Any, types: dict[str, Any], first: int) -> Any:
-        """Return the rows of a batch of text whose values are of the types, with these types."""
+        """Return the rows of a batch of text whose values are valid, converted to the types."""
         faults: dict[int, str] = {}
         for name, kind in types.items():
             if not pa.types.is_string(kind):
@@ -224,11 +225,11 @@ class CsvReader(TableReader):
         return pa.RecordBatch.from_arrays(columns, names=kept.schema.names)
 
     def _cast(self, values: Any, kind: Any) -> Any:
-        """Convert texts, each of which is of a type, to that type."""
+        """Convert valid texts to a type."""
         return values if pa.types.is_string(kind) else pc.cast(self._with_points(values), kind)
 
     def _faults_of(self, values: Any, name: str, kind: Any) -> dict[int, str]:
-        """Return what is wrong with the values that are not of a type or infinite, by row."""
+        """Return the errors of values that are infinite or not of a type, by row."""
         texts, faults = self._with_points(values), {}
         try:
             found = pc.cast(texts, kind)
@@ -247,7 +248,7 @@ class CsvReader(TableReader):
         return faults
 
     def _faults_of_targets(self, values: Any) -> dict[int, str]:
-        """Return what is wrong with targets, by row: of those that are text, whose is missing."""
+        """Return the errors of targets by row; text targets must not be missing."""
         texts = ["" if text is None else text.strip() for text in values.to_pylist()]
         faults = {row: f"no value of {self.target!r}" for row, text in enumerate(texts) if not text}
         there = {row: self._with_point(text) for row, text in enumerate(texts) if text}
@@ -265,7 +266,7 @@ class CsvReader(TableReader):
         return text.replace(self.reading.decimal, ".")
 
     def _with_points(self, values: Any) -> Any:
-        """Return texts of numbers with the decimal point of Arrow."""
+        """Return texts of numbers with a decimal point, as Arrow needs it."""
         texts = pc.utf8_trim_whitespace(values)
         if self.reading.decimal == ".":
             return texts
@@ -273,12 +274,12 @@ class CsvReader(TableReader):
 
 
 def all_of(marks: Any, fault: str) -> dict[int, str]:
-    """Return a fault for each row that is marked."""
+    """Return an error for each marked row."""
     return dict.fromkeys(np.flatnonzero(marks.to_numpy(zero_copy_only=False)).tolist(), fault)
 
 
 def is_decimal(text: str) -> bool:
-    """Return whether a text is a number, as Arrow reads it: without 1_000 and digits of scripts."""
+    """Return whether Arrow can read a text as a number: no underscores, and only ASCII digits."""
     return is_number(text) and text.isascii() and "_" not in text
 
 

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, a column for each of its names."""
+"""JSON lines: an object in each line, and a column for each name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from onlinekern.streams.formats.table_reader import TableReader
 class JsonReader(TableReader):
     """Text with a JSON object in each line, plain or compressed.
 
-    The names of the objects among the first lines are the columns. What an object lacks is missing.
+    The names in the objects of the first lines are the columns. If an object lacks a name, its
+    value is missing.
     """
 
     typed = False
@@ -50,13 +51,13 @@ class JsonReader(TableReader):
                 yield self._parsed(chunk, first, types).select(self._columns)
 
     def _types(self) -> dict[str, Any]:
-        """Return the types of the columns, as they are given or as the first lines look."""
+        """Return the types of the columns, as given or as guessed from the first lines."""
         values: dict[str, list[Any]] = {name: [] for name in self.names}
         for line in self._head.split(b"\n"):
             try:
                 found = self._object(line)
             except ValueError:
-                continue  # the names have been told of it, or it is left out
+                continue  # this error is reported elsewhere, or the line is left out
             for name, column in values.items():
                 column.append(found.get(name))
         for name, column in values.items():
@@ -64,7 +65,7 @@ class JsonReader(TableReader):
         return {name: self.types[name] for name in self.names}
 
     def _parsed(self, chunk: bytes, first: int, types: dict[str, Any]) -> Any:
-        """Read the lines of a chunk as a record batch."""
+        """Parse the lines of a chunk into a record batch."""
         schema = pa.schema([(name, kind) for name, kind in types.items()])
         options = arrow_json.ParseOptions(
             explicit_schema=schema, unexpected_field_behavior="error", newlines_in_values=False
@@ -80,14 +81,14 @@ class JsonReader(TableReader):
         return table.combine_chunks().to_batches()[0] if len(table) else empty(schema)
 
     def _has_faults(self, table: Any) -> bool:
-        """Return whether a number of a table is infinite, or a target missing."""
+        """Return whether a number of a table is infinite, or a target is missing."""
         if self._own_target and table.column(self._own_target).null_count:
             return True
         numbers = (column for column in table.columns if pa.types.is_floating(column.type))
         return any(pc.any(pc.is_inf(column)).as_py() for column in numbers)
 
     def _parsed_slowly(self, chunk: bytes, first: int, schema: Any) -> Any:
-        """Read them line by line, which tells what is wrong with which line."""
+        """Parse the lines one by one, which finds the error of each line."""
         rows = []
         for number, line in enumerate(chunk.split(b"\n"), start=first):
             try:
@@ -105,7 +106,7 @@ class JsonReader(TableReader):
 
     @staticmethod
     def _object(line: bytes) -> dict[str, Any]:
-        """Return the object of a line, {} for an empty line; raise ValueError if there is none."""
+        """Return the object of a line, or {} for an empty line; ValueError if there is none."""
         if not line.strip():
             return {}
         try:
@@ -126,7 +127,7 @@ def check_names(found: dict[str, Any], schema: Any) -> None:
 
 
 def value_of(found: dict[str, Any], field: Any) -> Any:
-    """Return a value of a line, in the type of its column."""
+    """Return a value of a line, converted to the type of its column."""
     value = found.get(field.name)
     if value is None:
         return None

@@ -1,8 +1,8 @@
 """LIBSVM text as blocks of rows.
 
-A reader's ``blocks()`` yields ``(X, y)`` pairs with finite float64 values: CSR with the file's
-own feature indices for LIBSVM text, dense for tables. Whatever is wrong with the file becomes a
-``StreamError`` that names the file and the line or row. Nothing here keeps more than one block.
+A reader's ``blocks()`` yields ``(X, y)`` pairs with finite float64 values: CSR with the file's own
+feature indices for LIBSVM text, dense for tables. Errors in the file become a ``StreamError`` that
+names the file and the line or row. A reader stores at most one block.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from onlinekern.streams.formats import binary
 from onlinekern.streams.formats.binary import TextInput, line_chunks, open_binary
 from onlinekern.streams.formats.reading import PLAIN, Reading
 
-# "1:2 ", on average more: indices ascend.
+# Bytes of a short entry such as "1:2 ". The average is longer, because indices ascend.
 SHORTEST_ENTRY = 4
 LARGEST_INDEX = np.iinfo(np.int32).max - 1
 INDEX = re.compile(rb"-?[0-9]+")
@@ -29,7 +29,7 @@ QUERY = re.compile(rb"qid:[+-]?[0-9]+")
 
 
 def _libsvm_fault(line: bytes) -> str | None:
-    """Return what is wrong with one line of LIBSVM text, None if nothing is."""
+    """Return the error in one line of LIBSVM text, or None."""
     label, *pairs = line.split()
     if not is_finite(label):
         what = "not a number" if is_finite(label) is None else "not finite"
@@ -55,7 +55,7 @@ def _libsvm_fault(line: bytes) -> str | None:
 
 
 def is_finite(text: bytes) -> bool | None:
-    """Return whether a text is a finite number; None if it is no number."""
+    """Return whether a text is a finite number, or None if it is not a number."""
     if not NUMBER.fullmatch(text):
         return None
     return bool(np.isfinite(float(text)))
@@ -91,7 +91,7 @@ class LibsvmReader:
     ) -> None:
         if target is not None:
             name = name_of(path)
-            TextInput(path).head(1)  # It raises if the file is no text at all.
+            TextInput(path).head(1)  # This raises the error if the file is not text.
             told = f"; {binary.NAMED}"
             if name.endswith(".json"):
                 told = "; JSON lines, an object a line, are named .jsonl"
@@ -100,7 +100,7 @@ class LibsvmReader:
                 f"and JSON lines have{told}"
             )
         if like is not None and like.feature_names is not None:
-            TextInput(path).head(1)  # It raises if the file is of a format that has a name.
+            TextInput(path).head(1)  # This raises the error if the file has another known format.
             raise StreamError(
                 f"{name_of(path)}: not of the same kind of file as the first one, a table"
             )
@@ -122,12 +122,12 @@ class LibsvmReader:
             self._complain(chunk, first, name)
         labels, values, columns, starts = parsed
         width = int(columns.max()) + 1 if len(columns) else 1
-        # `Source` shifts the indices at the end of the file.
+        # `Source` shifts the indices after it has read the whole file.
         return sparse.csr_matrix((values, columns, starts), shape=(len(labels), width)), labels
 
     @staticmethod
     def _check_entries(chunk: Any, first: Any, name: str) -> None:
-        """Raise for a long line of entries too short to be any: millions would become objects."""
+        """Raise for a long line with entries too short to be valid, before they become objects."""
         for number, line in enumerate(chunk.split(b"\n"), start=first):
             entries = 0
             if len(line) > binary.CHUNK_BYTES:
@@ -137,17 +137,17 @@ class LibsvmReader:
 
     @classmethod
     def _complain(cls, chunk: bytes, first: int, name: str) -> NoReturn:
-        """Raise with the first faulty line."""
+        """Raise an error for the first invalid line."""
         for number, (_, fault) in enumerate(cls._faults(chunk, first, name), start=first):
             if fault:
-                # A file that begins with a fault is of another format more often than not.
+                # A file whose first line is invalid usually has another format.
                 hint = f"; this is read as LIBSVM text: {binary.NAMED}" if number == 1 else ""
                 raise StreamError(fault + hint)
         last = first + chunk.count(b"\n")
         raise StreamError(f"{name}, lines {first} to {last}: not LIBSVM text")
 
     def _good_lines(self, chunk: bytes, first: int, name: str) -> bytes:
-        """Return the lines without a fault; note what is wrong with the others."""
+        """Return the valid lines, and record the errors of the others."""
         good = []
         for line, fault in self._faults(chunk, first, name):
             if fault is None:
@@ -158,7 +158,7 @@ class LibsvmReader:
 
     @classmethod
     def _faults(cls, chunk: bytes, first: int, name: str) -> Iterator[tuple[bytes, str | None]]:
-        """Yield each line, and what is wrong with it or None."""
+        """Yield each line with its error, or None."""
         if len(chunk) > 2 * binary.CHUNK_BYTES:
             cls._check_entries(chunk, first, name)
         for number, line in enumerate(chunk.split(b"\n"), start=first):

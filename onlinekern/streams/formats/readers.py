@@ -1,4 +1,4 @@
-"""Find the reader of a file: by its name, by what is said of it, by its first bytes."""
+"""Choosing the reader of a file by its name, by the caller's settings or by its first bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onlinekern.streams.formats.binary import TextInput
 from onlinekern.streams.formats.reading import FORMATS, PLAIN, Reading
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
-# What acts on files of some formats only: the formats, what they are called, the names.
+# Settings that act only on some formats: these formats, the words for them, and the settings.
 TABLES = tuple(name for name in FORMATS if name != "libsvm")
 OF_FORMATS = (
     (("csv", "tsv"), "CSV", ("separator", "decimal", "header")),
@@ -23,7 +23,7 @@ OF_FORMATS = (
 
 
 def format_of(path: Any, reading: Reading, table: bool) -> str:
-    """Return the format of a file; of standard input, what it looks like if it is to be a table."""
+    """Return the format of a file. Standard input is inspected if it must be a table."""
     if reading.format is not None:
         return reading.format
     if str(path) == "-":
@@ -36,7 +36,7 @@ def format_of(path: Any, reading: Reading, table: bool) -> str:
 
 
 def check_used(paths: Iterable[Any], table: bool, reading: Reading = PLAIN, **options: Any) -> None:
-    """Raise StreamError if something is said that acts on no file of these formats.
+    """Raise StreamError if a setting acts on no file of these formats.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def check_used(paths: Iterable[Any], table: bool, reading: Reading = PLAIN, **op
         Whether standard input is a table.
     reading : Reading
     **options
-        What else is said; None and what is not given says nothing.
+        Further settings; None means not set.
     """
     paths = list(paths)
     told = {name: value for name, value in options.items() if value is not None}
@@ -77,7 +77,7 @@ def reader_of(
 ) -> Any:
     """Return the reader for a file; `like` is the reader or source of an earlier file.
 
-    The targets of files that are not `labelled` are not wanted.
+    If not `labelled`, targets are not read.
     """
     is_table = target is not None or getattr(like, "feature_names", None) is not None
     module, name = FORMATS[format_of(path, reading, is_table)][0].split(".")

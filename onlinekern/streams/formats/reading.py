@@ -1,4 +1,4 @@
-"""The formats of files, and what the name of a file does not tell of how it is to be read."""
+"""The formats of files, and how to read a file where its name is not enough."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from onlinekern.estimators.validation import one_of
 
-# Name of a format -> its reader, a class of a module beside this one, and the suffixes of files.
+# Format -> its reader (a class in a module of this package), and the suffixes of its files.
 FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
     "libsvm": ("libsvm.LibsvmReader", ()),
     "csv": ("csv.CsvReader", (".csv",)),
@@ -20,28 +20,29 @@ KNOWN = tuple(FORMATS)
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is to be read, as far as its name does not tell.
+    """How to read a file, where its name is not enough.
 
     Attributes
     ----------
     format : str or None
-        'libsvm', 'csv', 'tsv', 'jsonl', 'parquet' or 'arrow'; None: the file's name tells it, and
-        the first bytes of standard input.
+        'libsvm', 'csv', 'tsv', 'jsonl', 'parquet' or 'arrow'; None: the format follows from the
+        file's name, or from the first bytes of standard input.
     separator : str or None
-        Between the columns of CSV; None: comma, semicolon, tab or bar, whichever the first line has
-        most of.
+        Separator of the columns of CSV. None: the most frequent one among comma, semicolon, tab and
+        bar in the first line.
     decimal : str
-        What stands before the decimals of a number in CSV.
+        Decimal sign of numbers in CSV.
     header : bool
-        Whether the first line of CSV has the names of the columns. Else they are f0, f1, ...
+        Whether the first line of CSV has the column names. Otherwise the names are f0, f1, ...
     kinds : tuple of (str, str)
-        Column and kind (see `TableEncoder`), of columns of text that are not what they look like.
+        Columns and kinds (see `TableEncoder`), for columns of text that would be guessed wrongly.
     faults : list of str or None
-        Where faulty lines, which are left out, are noted. None: the first one is an error.
+        List to which errors of lines are added; such lines are left out. None: the first error is
+        raised.
     ignore_extra : bool
-        Whether columns are left out that the stream read before did not have.
+        Whether to leave out columns that the stream read before did not have.
     numeric_targets : bool
-        Whether targets that are text are faults. Else they are labels, if the first ones are text.
+        Whether text targets are errors. Otherwise they are labels if the first targets are text.
     """
 
     format: str | None = None

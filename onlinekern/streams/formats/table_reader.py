@@ -1,4 +1,4 @@
-"""The base of the readers of tables: columns by name, targets, errors that name the row."""
+"""The base of the table readers: columns by name, targets, and errors that name the row."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from onlinekern.streams.locations import as_location
 
 
 class TableReader:
-    """A table with named columns, one of them the target; its features are read in two ways.
+    """A table with named columns, one of which may be the target.
 
-    `blocks` gives finite numbers, dense. `tables` gives the columns as they are, for a
-    `TableEncoder`. Text targets are class labels and stay text; numeric targets are float64. The
-    first block decides for the whole table, or the table that was read before.
+    `blocks` yields its features as dense, finite numbers. `tables` yields the columns unchanged,
+    for a `TableEncoder`. Text targets are class labels and stay text; numeric targets are float64.
+    The first block decides the kind of targets for the whole table, unless a table was read before.
 
     Parameters
     ----------
@@ -29,13 +29,12 @@ class TableReader:
     target : str
         Name of the target column.
     like : reader or Source, optional
-        What was read before. The table must have the same columns, which are put in the same order,
-        and the same kind of targets.
+        The reader of the files before. The table must have the same columns, in any order, and the
+        same kind of targets.
     labelled : bool
-        Whether there are targets. If not, the target column may be None or missing, and is not
-        read.
+        Whether to read targets. If not, the target column may be None or missing.
     reading : Reading
-        How it is to be read, as far as the name of the file does not tell.
+        How to read the file, where its name is not enough.
 
     Attributes
     ----------
@@ -47,7 +46,7 @@ class TableReader:
 
     # Whether the file stores the types of its columns.
     typed = True
-    # A column of weights, which is read like a feature and is none.
+    # A column of sample weights, which is read like a feature but is not one.
     weight: str | None = None
 
     def __init__(
@@ -67,13 +66,13 @@ class TableReader:
         self.name, self.reading, self.faults = name_of(path), reading, reading.faults
         of_text = False if reading.numeric_targets and not self.typed else None
         self.text_labels: bool | None = of_text if like is None else like.text_labels
-        # Column of text -> type; files of one stream are read alike.
+        # Types of columns of text; all files of a stream are read with the same types.
         self.types: dict[str, Any] = self._known_types(like)
         told = {name: (text, kind) for name, text, kind in as_location(path).folders}
-        # Columns that lines of JSON may lack.
+        # Columns that may be missing in lines of JSON.
         before = [] if like is None else like.feature_names or []
         self._known = [name for name in before if name not in told]
-        # The file's own columns, then those that its folders tell: `day=1/`.
+        # The columns of the file, followed by those from the names of its folders: `day=1/`.
         self.names = list(self._names())
         self._folders = {name: told[name] for name in told if name not in self.names}
         found = [*self.names, *self._folders]
@@ -87,7 +86,7 @@ class TableReader:
     def _check_named(
         self, found: list[str], target: str | None, labelled: bool, is_first: bool
     ) -> None:
-        """Raise StreamError unless the columns that are named are there, each once."""
+        """Raise StreamError unless each named column exists exactly once."""
         if labelled and target not in found:
             given = "" if target is None else f"no column named {target!r}; "
             raise StreamError(f"{self.name}: {given}name the target column, one of {listed(found)}")
@@ -95,7 +94,7 @@ class TableReader:
             twice = next(name for name in found if found.count(name) > 1)
             raise StreamError(f"{self.name}: two columns have the same name, {twice!r}")
         unknown = next((name for name, _ in self.reading.kinds if name not in found), None)
-        # Of further files, `_check_features` tells what they lack.
+        # For further files, `_check_features` reports missing columns.
         if unknown is not None and is_first:
             raise StreamError(
                 f"{self.name}: no column {unknown!r}, whose kind is given, among {listed(found)}"

@@ -26,12 +26,7 @@ class Applicant(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Agrawal(RuleStream):
-    """Applicants for a loan, in their own units; ten rules say who gets it.
-
-    The features are salary (20,000 to 150,000), commission (0 for a salary of 75,000 or more, else
-    10,000 to 75,000 above 10,000), age (20 to 80), education level (0 to 4), make of car (1 to 20),
-    zip code (0 to 8), value of the house, which depends on the zip code (0 to 1,200,000), years of
-    ownership (1 to 30) and the loan (0 to 500,000).
+    """Applicants for a loan; one of ten rules decides who gets it.
 
     Parameters
     ----------
@@ -96,7 +91,7 @@ class Agrawal(RuleStream):
             a.level,
             a.car,
             a.zipcode,
-            # With these bounds, which are river's, the value becomes one of the two.
+            # These bounds, which are those of river, make the value one of the two.
             moved(a.house, (9 - a.zipcode) * 100000, 0, 135000),
             round(moved(a.years, 1, 30, 29)),
             moved(a.loan, 0, 500000, 500000),

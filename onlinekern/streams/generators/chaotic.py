@@ -1,4 +1,4 @@
-"""Chaotic series that the papers on adaptive filters predict; equal seeds give equal series."""
+"""Chaotic series from the papers on adaptive filters; equal seeds give equal series."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from onlinekern.streams.generators.synthetic import check_finite
 # Steps of the integration in one delay of the Mackey-Glass equation. With 300, the error of a step
 # is below 1e-10 for a delay of 30.
 STEPS_PER_DELAY = 300
-# Seconds that pass before the first sample, for a series on its attractor.
+# Seconds of the system before the first sample, after which it is on its attractor.
 TRANSIENT = 1000.0
 LORENZ_TRANSIENT = 20.0
-# No state of a Lorenz system that is of use is so large.
+# Lorenz systems whose states grow beyond this are of no use.
 FAR = 1e6
 
 
@@ -163,7 +163,7 @@ def check_positive(name: str, value: float) -> None:
 
 
 def check_series(n_samples: int, embedding: int, horizon: int, noise: float) -> None:
-    """Raise ValueError for arguments that both series have and that are out of range."""
+    """Raise ValueError if an argument common to both series is out of range."""
     check_count("n_samples", n_samples)
     check_count("embedding", embedding)
     check_count("horizon", horizon)

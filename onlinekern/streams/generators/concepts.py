@@ -1,4 +1,4 @@
-"""Concepts of two to twenty-four features whose labels are simple rules: join them for drift."""
+"""Concepts of two to twenty-four features with labels by simple rules; joined, they drift."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from onlinekern.streams.generators.drifting import (
 )
 
 THRESHOLDS = (8.0, 9.0, 7.0, 9.5)
-# Which of the seven segments of a display each digit lights.
+# The segments of a seven-segment display that each digit lights.
 SEGMENTS = (
     (1, 1, 1, 0, 1, 1, 1), (0, 0, 1, 0, 0, 1, 0), (1, 0, 1, 1, 1, 0, 1), (1, 0, 1, 1, 0, 1, 1),
     (0, 1, 1, 1, 0, 1, 0), (1, 1, 0, 1, 0, 1, 1), (1, 1, 0, 1, 1, 1, 1), (1, 0, 1, 0, 0, 1, 0),
     (1, 1, 1, 1, 1, 1, 1), (1, 1, 1, 1, 0, 1, 1),
 )  # fmt: skip
 N_SEGMENTS, N_IRRELEVANT = 7, 17
-# river and MOA draw "0.01 + u <= share" where a share of the values is meant.
+# river and MOA compare "0.01 + u <= share", so the share is one hundredth lower than the parameter.
 NOISE_OFFSET = 0.01
 
 

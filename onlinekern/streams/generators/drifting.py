@@ -1,4 +1,4 @@
-"""Artificial streams that change: what they share, and several concepts joined into one stream."""
+"""Artificial streams that change: their base classes, and concepts joined into one stream."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from onlinekern.estimators.types import Array, Floats
 from onlinekern.streams.errors import check_count
 from onlinekern.streams.generators.synthetic import check_finite
 
-# From a number of rows to the next so many: X of shape (n, n_features), y of shape (n,).
+# Function from a number of rows to the next rows: X of shape (n, n_features), y of shape (n,).
 Draw: TypeAlias = Callable[[int], tuple[Floats, Array]]
 Row: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DriftStream(ABC):
-    """A stream without end, which begins anew whenever it is read.
+    """An endless stream, which begins anew each time it is read.
 
-    The generator is Python's ``random.Random``, read in the order in which river 0.26 reads it: a
-    stream and river's of the same name, with the same seed, have the same rows.
+    The random numbers are those of Python's ``random.Random``, used in the same order as in river
+    0.26. So a stream has the same rows as river's stream of the same name and seed.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class DriftStream(ABC):
         return self._start()(n_samples)
 
     def blocks(self, block_size: int = 8192) -> Iterator[tuple[Floats, Array]]:
-        """Return an iterator of blocks without end; together they are what `take` gives.
+        """Return an endless iterator of blocks; joined, they equal the samples of `take`.
 
         Parameters
         ----------
@@ -88,11 +88,11 @@ class DriftStream(ABC):
 
 
 class RowStream(DriftStream):
-    """A stream that is drawn row by row: how many random numbers a row takes depends on them."""
+    """A stream drawn row by row, because the count of random numbers depends on the row."""
 
     @abstractmethod
     def _rows(self, rng: random.Random) -> Iterator[Row]:
-        """Yield the features of each sample, and its label behind them."""
+        """Yield the features of each sample, followed by its label."""
 
     def _start(self) -> Draw:
         rows = self._rows(random.Random(self.random_state))
@@ -126,7 +126,7 @@ class RuleStream(RowStream):
         check_below("concept", self.concept, self.n_concepts - 1)
 
     def _rows(self, rng: random.Random) -> Iterator[Row]:
-        # What a row gets after it was accepted is drawn then, before the next candidate.
+        # Further random numbers of an accepted row are drawn before the next candidate.
         for row in self._accepted(rng):
             yield self._finished(row, rng)
 
@@ -139,10 +139,10 @@ class RuleStream(RowStream):
 
     @abstractmethod
     def _candidates(self, rng: random.Random) -> Iterator[Row]:
-        """Yield rows, of which some are rejected if classes are balanced."""
+        """Yield candidates for rows; if classes are balanced, some are rejected."""
 
     def _finished(self, row: Row, rng: random.Random) -> Row:
-        """Return an accepted row as it comes."""
+        """Return an accepted row in its final form."""
         return row
 
 
@@ -184,8 +184,8 @@ class ConceptDrift(DriftStream):
     """Several concepts joined into one stream: abrupt, gradual or recurring drift.
 
     Near a change at position p, sample t = 1, 2, ... comes from the new concept with probability
-    ``1 / (1 + exp(-4 (t - p) / width))`` [1]_ [2]_. A concept goes on where it was left: its rows
-    are those of its own stream, none is lost.
+    ``1 / (1 + exp(-4 (t - p) / width))`` [1]_ [2]_. Each concept is a stream of its own, which
+    continues where it was interrupted; none of its rows is skipped.
 
     Parameters
     ----------
@@ -198,8 +198,8 @@ class ConceptDrift(DriftStream):
         Samples that a change takes, from 12 % of the new concept to 88 %. 0 is abrupt: the samples
         1 to `position` are of the old concept.
     period : int or None, default=None
-        Recurring drift: after the first change one comes every `period` samples, and after the last
-        concept the first one comes again. None: each concept comes once, and the last one stays.
+        Recurring drift: after the first change there is one every `period` samples, and the last
+        concept is followed by the first. None: each concept comes once, and the last one remains.
     random_state : int >= 0 or None, default=None
         Seed of the choice between the concepts; each has its own for its rows.
 

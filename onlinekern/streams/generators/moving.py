@@ -1,4 +1,4 @@
-"""Concepts that move a little with every sample: a hyperplane that turns, clusters that wander."""
+"""Concepts that change a little with every sample: a rotating hyperplane, moving clusters."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Hyperplane(DriftStream):
             nonlocal weights, directions
             u = uniform.random((n, d + 1 + k))
             turns = np.where(NOISE_OFFSET + u[:, d + 1 :] <= self.turn, -1.0, 1.0)
-            # In row t, the direction in which the weights go after sample t.
+            # Row t has the directions in which the weights change after sample t.
             paths = np.cumprod(np.vstack([directions, turns]), axis=0)
             steps = np.zeros((n, d))
             steps[:, :k] = paths[:-1] * self.speed
@@ -106,7 +106,7 @@ class RandomRBF(DriftStream):
         Length of the step that a drifting centre makes before each sample; it turns back at the
         faces of the unit cube.
     n_drift_centroids : int or None, default=None
-        The first so many centres drift. None: all.
+        Number of centres that drift, the first ones. None: all.
     random_state : int >= 0 or None, default=None
         Seed of the samples.
     model_state : int >= 0 or None, default=None
@@ -155,7 +155,7 @@ class RandomRBF(DriftStream):
             picks, directions, distances = noise.take(n)
             chosen = clusters.chosen(picks)
             centres = clusters.centres_at(chosen)
-            # Column by column, which is the order in which river adds up.
+            # Column by column, in the same order of additions as river.
             squares = np.zeros(n)
             for column in directions.T:
                 squares += column * column
@@ -166,7 +166,7 @@ class RandomRBF(DriftStream):
 
 
 class Clusters:
-    """The clusters of a ``RandomRBF``, and where they are.
+    """The clusters of a ``RandomRBF``, with their present centres.
 
     Attributes
     ----------
@@ -185,7 +185,8 @@ class Clusters:
         self.labels, self.widths = np.array(labels, dtype=np.int64), np.array(widths)
         n_moving = stream.n_drift_centroids
         self._n_moving = stream.n_centroids if n_moving is None else n_moving
-        # The directions begin with the numbers of the centres, as in river.
+        # The directions use the same random numbers as the centres, because river uses the seed
+        # twice.
         steps = uniforms(stream.model_state).random((self._n_moving, stream.n_features))
         squares = np.zeros(self._n_moving)
         for column in steps.T:
