@@ -1,7 +1,7 @@
 """The entry point of the command ``onlinekern``.
 
-It answers bad input with one line on standard error and exit code 2, never with a traceback, and
-needs nothing but the standard library until the optional packages are known to be there.
+Invalid input leads to one line on standard error and exit code 2, never to a traceback. The module
+needs only the standard library until it has checked that the optional packages are installed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-# A package that is missing -> the extra that brings it.
+# Missing package -> the extra that installs it.
 OPTIONAL = {
     **dict.fromkeys(("typer", "rich", "matplotlib", "pyarrow"), "cli"),
     **dict.fromkeys(("starlette", "uvicorn"), "serve"),
@@ -27,13 +27,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     Parameters
     ----------
     arguments : list of str, optional
-        What stands in the place of ``sys.argv[1:]``.
+        Arguments to use instead of ``sys.argv[1:]``.
     """
     sys.exit(_run(arguments))
 
 
 def _run(arguments: list[str] | None) -> int:
-    """Answer a call; return its exit code."""
+    """Run a command; return its exit code."""
     _open_outputs()
     try:
         _answer(arguments)
@@ -42,7 +42,7 @@ def _run(arguments: list[str] | None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # What is still buffered would break again, loudly, when the interpreter flushes at its end.
+        # Buffered output would raise the error again when the interpreter flushes it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except ModuleNotFoundError as error:
@@ -61,7 +61,8 @@ def _run(arguments: list[str] | None) -> int:
     except MemoryError as error:
         return _fail(str(error) or "out of memory")
     except Exception as error:
-        # These are click's, or those of typer's copy of click: their name and method tell.
+        # These errors come from click or from typer's copy of click, so they are found by name and
+        # method.
         if type(error).__name__ == "Abort":
             return INTERRUPTED
         if not hasattr(error, "format_message"):
@@ -80,27 +81,28 @@ def _answer(arguments: list[str] | None) -> None:
     from onlinekern.estimators.warnings import SCALES_DIFFER
 
     with warnings.catch_warnings():
-        # A hint says so once, of the whole file, and names the option.
+        # The command prints one hint for the whole file, which names the option.
         warnings.filterwarnings("ignore", SCALES_DIFFER)
-        # What other packages say of each other, old matplotlib and new pyparsing, say.
+        # Warnings of other packages about each other, such as an old matplotlib about a new
+        # pyparsing.
         warnings.filterwarnings("ignore", "", DeprecationWarning, "(?!onlinekern)")
         warnings.showwarning = _warning_printer()
         asked = app(arguments, standalone_mode=False, prog_name="onlinekern")
-        # It runs here, not below typer: so deep in the stack, Python 3.11 may map memory at
-        # every call, which cost `predict` 0.3 s of imports.
+        # Run here and not inside typer: so deep in the stack, Python 3.11 may map memory at every
+        # call, which made the imports of `predict` 0.3 s slower.
         if isinstance(asked, Request):
             asked.run()
 
 
 def _open_outputs() -> None:
-    """Replace outputs that were closed before the start, which Python makes None."""
+    """Replace outputs that were closed before the start, for which Python has None."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _fail(message: str) -> int:
-    # Bytes of a file that is no text could steer the terminal.
+    # Bytes of a binary file could send control sequences to the terminal.
     shown = "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode()
         for letter in " ".join(message.split())

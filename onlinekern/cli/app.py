@@ -1,4 +1,4 @@
-"""The commands by name: each is a module, which is loaded when it is asked for.
+"""The commands by name. Each command is a module, which is loaded when the command is used.
 
 A new command is a module with a dataclass `Request`, and a line of `COMMANDS`.
 """
@@ -17,7 +17,7 @@ import typer.main
 from onlinekern.cli.arguments import default_of
 from onlinekern.cli.options import Request
 
-# Name of a command, and of its module beside this one -> the first line of its help.
+# Name of a command and of its module -> the first line of its help.
 COMMANDS = {
     "train": "Learn a stream and write the model to a file.",
     "predict": "Print what a model says of each row.",
@@ -35,7 +35,7 @@ class Commands(typer.core.TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        # An unknown name is compared with these.
+        # An unknown name is compared with these to suggest the nearest one.
         self.commands: Any = dict.fromkeys(COMMANDS)
 
     def list_commands(self, context: Any) -> list[str]:
@@ -43,7 +43,7 @@ class Commands(typer.core.TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, context: Any, name: str) -> Any:
-        """Return a command, whose module is loaded now; None if there is none."""
+        """Return a command after loading its module, or None for an unknown name."""
         return command(name) if name in COMMANDS else None
 
     def format_commands(self, context: Any, formatter: Any) -> None:
@@ -53,10 +53,10 @@ class Commands(typer.core.TyperGroup):
 
 
 class Command(typer.core.TyperCommand):
-    """A command that says what it takes if there is more."""
+    """A command that lists the arguments it takes if there are too many."""
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        """Parse arguments; ValueError if some are left, or an option would do nothing."""
+        """Parse arguments; raise ValueError for unused ones, and for options without effect."""
         context.allow_extra_args = True
         if not context.resilient_parsing:
             self._check_once(context, args)
@@ -71,7 +71,7 @@ class Command(typer.core.TyperCommand):
         return rest
 
     def _check_once(self, context: Any, args: list[str]) -> None:
-        """Raise ValueError if an option that has one value is given twice."""
+        """Raise ValueError if an option with a single value is given twice."""
         _, _, given = self.make_parser(context).parse_args(list(args))
         for one in {one.name: one for one in given if one.param_type_name == "option"}.values():
             if given.count(one) > 1 and not (one.multiple or one.is_eager):
@@ -80,7 +80,7 @@ class Command(typer.core.TyperCommand):
                 )
 
     def invoke(self, context: Any) -> Any:
-        """Return the request, which knows what the command line gives."""
+        """Return the request, with the names of the options given on the command line."""
         request = super().invoke(context)
         named = (name for name in context.params if is_named(context.get_parameter_source(name)))
         object.__setattr__(request, "named", frozenset(named))
@@ -88,13 +88,13 @@ class Command(typer.core.TyperCommand):
 
 
 def is_named(source: Any) -> bool:
-    """Return whether this source of an option's value is the command line."""
-    # Of click, or of typer's copy of click.
+    """Return whether an option's value comes from the command line."""
+    # This class is in click or in typer's copy of click.
     return source is not None and source.name == "COMMANDLINE"
 
 
 def command(name: str) -> Any:
-    """Return the command that gives a request of a module's class `Request`."""
+    """Return the command that returns an object of a module's class `Request`."""
     request = import_module(f"onlinekern.cli.{name}").Request
 
     def parsed(**options: Any) -> Request:
@@ -108,7 +108,7 @@ def command(name: str) -> Any:
 
 
 def signature_of(request: type[Request]) -> Signature:
-    """Return the fields of a class as parameters: its own first, then those that it inherits."""
+    """Return the fields of a class as parameters: its own fields first, then inherited ones."""
     inherited = {
         field.name for base in request.__bases__ if is_dataclass(base) for field in fields(base)
     }
@@ -128,7 +128,7 @@ def parameter_of(field: Field[Any], kind: Any) -> Parameter:
 
 
 def print_version(wanted: bool) -> None:
-    """Print the version and end, if that is wanted."""
+    """If `wanted`, print the version and exit."""
     if wanted:
         from onlinekern._config import version
 

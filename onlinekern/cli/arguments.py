@@ -1,4 +1,4 @@
-"""Arguments of commands: checks of what can be seen to be wrong at once, and parsing."""
+"""Parsing of arguments, and checks that need no data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGES = (".html", ".htm")
 
 
 def check_values(request: Any) -> None:
-    """Raise ValueError unless each option is None, or one of the values that its field allows."""
+    """Raise ValueError unless each option is None or one of the allowed values of its field."""
     for field in fields(request):
         value, (known, least, most) = getattr(request, field.name), field.metadata["allowed"]
         if value is None:
@@ -29,7 +29,7 @@ def check_values(request: Any) -> None:
 
 
 def check_unused(request: Any, why: str, *names: str) -> None:
-    """Raise ValueError if an option has been given that would do nothing, be it with its default.
+    """Raise ValueError if an option without effect has been given, even with its default.
 
     Parameters
     ----------
@@ -46,20 +46,20 @@ def check_unused(request: Any, why: str, *names: str) -> None:
 
 
 def default_of(field: Field[Any]) -> Any:
-    """Return what an option is if it is not given; MISSING if it must be."""
+    """Return the default of an option, or MISSING if it is required."""
     return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def flag_of(field: Field[Any], value: Any) -> str:
-    """Return what sets an option to this value, as users write it."""
-    # In an annotation, the first name of typer.Option takes the place of a default.
+    """Return the command-line text that sets an option to this value."""
+    # In an annotation, the first name of typer.Option is at the position of a default.
     declared = field.metadata["parameter"].default
     prefix = "--no-" if value is False else "--"
     return declared if isinstance(declared, str) else prefix + field.name.replace("_", "-")
 
 
 def check_report(path: str | None) -> None:
-    """Raise ValueError or ImportError if a page could not be written at the end of a run."""
+    """Raise ValueError or ImportError if the page could not be written at the end of a run."""
     if path is None:
         return
     if Path(path).suffix.lower() not in PAGES:
@@ -68,13 +68,13 @@ def check_report(path: str | None) -> None:
 
 
 def check_share(option: str, value: float | None) -> None:
-    """Raise ValueError if a share is given that is not between 0 and 1."""
+    """Raise ValueError if a share is not between 0 and 1."""
     if value is not None and not 0 < value < 1:
         raise ValueError(f"{option} must be between 0 and 1, got {value}")
 
 
 def parse_value(text: str) -> Any:
-    """Return a number, True, False or None if the text says so; otherwise the text."""
+    """Return text as a number, True, False or None if possible; otherwise unchanged."""
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
@@ -86,9 +86,9 @@ def parse_value(text: str) -> Any:
 
 
 def parse_pairs(option: str, texts: Iterable[str], last: bool = False) -> dict[str, str]:
-    """Return NAME=VALUE as name -> text; ValueError names the option, also of a name given twice.
+    """Parse NAME=VALUE texts into a dictionary; ValueError names the option.
 
-    The first equals sign divides them, or the last one.
+    A name given twice is an error too. A text is divided at the first equals sign, or at the last.
     """
     found: dict[str, str] = {}
     for text in texts:

@@ -1,4 +1,4 @@
-"""``onlinekern compare``: its options, and what of them can be seen to be wrong at once."""
+"""``onlinekern compare``: its options, and their checks before the data are read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onlinekern.cli.arguments import check_unused, parse_value
 from onlinekern.cli.options import FromText, Learning, argument, option
 from onlinekern.evaluate.methods import KERNELS, METHODS
 
-# They say how files are read.
+# Options that affect how files are read.
 READING = ("n_features", "zero_based", "format", "separator", "decimal", "header")
 
 
@@ -67,7 +67,7 @@ class Request(FromText, Learning):
         run(self)
 
     def check(self) -> None:
-        """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
+        """Raise ValueError or OSError for errors that can be found without the data."""
         from onlinekern.cli.rows import reading_of
         from onlinekern.estimators.kernel_width import has_width
         from onlinekern.estimators.validation import one_of
@@ -100,7 +100,7 @@ class Request(FromText, Learning):
         self._check_checkpoint()
 
     def scaling(self) -> str:
-        """Return how features are scaled; the data that come with the command are in shape."""
+        """Return the scaling of features; the data sets of the package need none."""
         if self.scale is not None:
             return self.scale
         return "none" if self.data is None else "running"
@@ -118,7 +118,7 @@ class Request(FromText, Learning):
 
             if Path(self.plot).suffix.lower() not in SUFFIXES:
                 raise ValueError(f"--plot {self.plot}: the name must end in {', '.join(SUFFIXES)}")
-            import_module("matplotlib")  # the plot comes last: know now whether it can be drawn
+            import_module("matplotlib")  # the plot is drawn last, so check now whether it can be
         for path in (self.plot, self.json, self.csv, self.report):
             if path is not None and not (path == self.json == "-"):
                 check_writable(path)
@@ -154,7 +154,7 @@ class Request(FromText, Learning):
         return gamma
 
     def set_parameters(self) -> dict[str, Any]:
-        """Return what is set: ["spa.eta=0.1", ...] as {"spa.eta": 0.1, ...}."""
+        """Return the given parameters: ["spa.eta=0.1", ...] as {"spa.eta": 0.1, ...}."""
         settings = {}
         for text in self.settings:
             key, equals, value = (part.strip() for part in text.partition("="))

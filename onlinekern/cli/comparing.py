@@ -1,4 +1,4 @@
-"""What ``onlinekern compare`` does: it reads, compares, prints and writes."""
+"""The work of ``onlinekern compare``: reading, comparing, printing and writing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from onlinekern.streams.source import Source
 if TYPE_CHECKING:
     from onlinekern.cli.compare import Request
 
-# Integer targets with more values than this may as well be quantities: say how they were read.
+# Integer targets with more values than this may be numbers, so print how they were read.
 MANY_CLASSES = 20
 
 
@@ -37,7 +37,7 @@ def run(request: Request) -> None:
     request : Request
         Its options have been checked.
     """
-    # The table gives way to figures on standard output.
+    # If figures go to standard output, the table goes to standard error.
     console, errors = open_console(stderr=request.json == "-"), open_console(stderr=True)
     comparisons: list[Comparison] = []
     began = time.perf_counter()
@@ -65,7 +65,7 @@ def run(request: Request) -> None:
 
 
 def _write(comparisons: list[Comparison], request: Request, seconds: float) -> None:
-    """Write the files that a request names."""
+    """Write the files named in a request."""
     if request.json:
         with writing(request.json):
             write_json(comparisons, request.json, version())
@@ -84,7 +84,7 @@ def _write(comparisons: list[Comparison], request: Request, seconds: float) -> N
 
 
 def _sources(request: Request, stack: ExitStack) -> Iterator[Any]:
-    """Yield (training source, test source or None) for the data asked for."""
+    """Yield (training source, test source or None) for the requested data."""
     scale = request.scaling()
     options: Any = {"dtype": request.dtype, "task": request.task}
     options["scale"] = "none" if scale == "running" else scale

@@ -1,4 +1,4 @@
-"""``onlinekern export``: a model file becomes code of another language."""
+"""``onlinekern export``: writes a model file as code of another language."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from onlinekern.cli import options
 from onlinekern.cli.options import model_file, option
 
-# What is exported to -> the method that does it.
+# Target of the export -> the method of models that writes it.
 LANGUAGES = {"c": "export_c", "onnx": "export_onnx"}
-# So many rows tell the ranges of features.
+# Number of rows from which the ranges of features are measured.
 SAMPLE = 10_000
 
 
@@ -46,7 +46,7 @@ class Request(options.Request):
     # fmt: on
 
     def carry_out(self) -> None:
-        """Write the files, and print a line about them.
+        """Write the files, and print a line with their names and sizes.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Request(options.Request):
 
 
 def sample_of(path: str, model: Any) -> Any:
-    """Return the first rows of a file, without the columns that the model does not know.
+    """Return the first rows of a file, without columns that the model does not use.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def sample_of(path: str, model: Any) -> Any:
 
     check_data(path)
     if not hasattr(model, "n_features_in_"):
-        return None  # the export says that it has learnt nothing
+        return None  # the export then reports that the model has not been fitted
     blocks = blocks_for(model, path, None, zero_based=False, reading=Reading(ignore_extra=True))
     found = [X for X, _ in islice(in_blocks(blocks, SAMPLE), 1)]
     if not found:
@@ -109,7 +109,7 @@ def sample_of(path: str, model: Any) -> Any:
 
 
 def line_about(made: Any) -> str:
-    """Return a line about the files that were made."""
+    """Return a line with names and sizes of the written files."""
     from onlinekern.estimators.exportable import ExportedOnnx
 
     if isinstance(made, ExportedOnnx):

@@ -1,4 +1,4 @@
-"""``onlinekern info``: what a model file holds, or what is installed."""
+"""``onlinekern info``: describes a model file, or the installation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Request(options.Request):
     model: str | None = argument(None, "MODEL", "The model file.")
 
     def carry_out(self) -> None:
-        """Print lines about a model, or about what is installed."""
+        """Print lines about a model, or about the installation."""
         from onlinekern.reports.console import PLAIN, open_console
 
         console = open_console()
@@ -25,7 +25,7 @@ class Request(options.Request):
             from onlinekern.fitted.save import load
 
             model, metadata = load(self.model, return_metadata=True)
-            # What `save` has kept beside the model is, for instance, the column of the targets.
+            # Metadata saved beside the model, such as the target column.
             beside = (f"{name}: {value}" for name, value in metadata.items())
             for line in (*lines_about(model), *beside):
                 console.print(line, **PLAIN)
@@ -39,7 +39,7 @@ class Request(options.Request):
 
 
 def lines_about(model: Any) -> Iterator[str]:
-    """Yield lines of text: what a model is, what it has learnt, and what it is asked with."""
+    """Yield lines of text: the kind of model, what it has learnt, and the samples that it takes."""
     from onlinekern.preprocessing.steps import learner_of
     from onlinekern.preprocessing.tables.encoder import encoder_of
     from onlinekern.reports.text import listed
@@ -79,7 +79,7 @@ def lines_about(model: Any) -> Iterator[str]:
 
 
 def lines_about_columns(encoder: Any) -> Iterator[str]:
-    """Yield the columns of the tables that a model takes, with the kind of each."""
+    """Yield the columns of the model's tables, with the kind of each."""
     from onlinekern.reports.text import MOST_LISTED
 
     kinds = list(encoder.kinds_.items())

@@ -1,4 +1,4 @@
-"""``onlinekern methods``: what there is to learn with."""
+"""``onlinekern methods``: lists the learning methods."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Request(options.Request):
     # fmt: on
 
     def carry_out(self) -> None:
-        """Print the table of all methods, or what there is to know of one."""
+        """Print the table of all methods, or a description of one."""
         from rich.table import Table
 
         from onlinekern.reports.console import PLAIN, open_console
@@ -42,7 +42,7 @@ class Request(options.Request):
 
 
 def summary_of_method(method: Method) -> tuple[str, str]:
-    """Return what a method is, in the words of its class, and who wrote its paper when."""
+    """Return the first sentence about a method from its class, and its reference."""
     text = documentation(method)
     found = re.search(r"\.\. \[1\] (.*?) \((\d{4})\)", text, re.S)
     if found is None:
@@ -53,7 +53,7 @@ def summary_of_method(method: Method) -> tuple[str, str]:
 
 
 def about_method(name: str) -> Iterator[str]:
-    """Yield lines of text: what a method is, its parameters with their defaults, its papers."""
+    """Yield lines of text: the summary of a method, its parameters with defaults, its papers."""
     from onlinekern.estimators.validation import one_of
 
     one_of("NAME", name, METHODS)
@@ -69,7 +69,7 @@ def about_method(name: str) -> Iterator[str]:
         if cls is not None:
             values = method.build(task, {}).get_params(deep=False)
             if "standardize_target" in values:
-                values["standardize_target"] = True  # as `train` has it
+                values["standardize_target"] = True  # `train` has this default
             known = method.parameter_names(task)
             yield f"{task}: {cls}, --param " + ", ".join(f"{n}={values[n]!r}" for n in known)
     references = text.partition("References\n----------\n")[2].partition("\n\nExamples")[0]
@@ -84,11 +84,11 @@ def documentation(method: Method) -> str:
 
 
 def first_paragraph(text: str) -> str:
-    """Return the first paragraph of a docstring, without its marks, as one line."""
+    """Return the first paragraph of a docstring as one line, without markup."""
     return plain(text.partition("\n\n")[0])
 
 
 def plain(text: str) -> str:
-    """Return text of a docstring without its marks, as one line."""
+    """Return text of a docstring as one line, without markup."""
     text = re.sub(r"^\.\. (?=\[)", "", text).replace("`", "")
     return " ".join(re.sub(r"(\[\d+\])_", r"\1", text).split())

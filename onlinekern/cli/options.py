@@ -1,4 +1,4 @@
-"""Options that several commands have: each group is a base class of their requests."""
+"""Options that several commands share; each group is a base class of their requests."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def option(
     Parameters
     ----------
     default : object
-        What it is if it is not given: a list, which is empty, if it may be repeated, and ``...`` if
-        it must be given.
+        Default value. An empty list means that the option may be repeated; ``...`` means that it is
+        required.
     values : str, tuple of str or None
-        What stands for its value in the help; None for that of its type. If it is a tuple, it has
-        all values, and others are refused.
+        Placeholder for the value in the help; None for that of the type. A tuple has all allowed
+        values; others are refused.
     help : str
     *names : str
-        By default, the name of the field, and of a boolean that with ``no`` too.
+        Names of the option. By default, the name of the field; for a boolean, also with ``no``.
     least, most : int, optional
         Numbers below and above are refused.
     **more
@@ -47,12 +47,12 @@ def option(
 
 
 def argument(default: Any, metavar: str, help: str, **more: Any) -> Any:
-    """Return the field of an argument without a name, which `metavar` stands for in the help."""
+    """Return the field of a positional argument, which the help calls `metavar`."""
     return _field(default, typer.Argument(metavar=metavar, help=help, **more))
 
 
 def model_file() -> Any:
-    """Return the field of the model that a command opens."""
+    """Return the field of the model file that a command opens."""
     return argument(..., "MODEL", "The model file.")
 
 
@@ -64,7 +64,7 @@ def _field(default: Any, parameter: Any, allowed: Any = (None, None, inf)) -> An
 
 
 def methods_that_begin(incomplete: str) -> list[str]:
-    """Return the names of methods that a shell may complete a word to."""
+    """Return the names of methods that complete a word, for the shell."""
     from onlinekern.evaluate.methods import METHODS
 
     return [name for name in METHODS if name.startswith(incomplete)]
@@ -72,27 +72,27 @@ def methods_that_begin(incomplete: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a command is asked for: its fields are the options, and its docstring is the help.
+    """A request to a command: its fields are the options, and its docstring is the help.
 
     Attributes
     ----------
     named : frozenset of str
-        The fields that the command line gives, also with their default.
+        The fields given on the command line, even if equal to their defaults.
     """
 
     named: ClassVar[frozenset[str]] = frozenset()
 
     def run(self) -> None:
-        """Check the options, then carry the request out."""
+        """Check the options, then do the work."""
         check_values(self)
         self.check()
         self.carry_out()
 
     def check(self) -> None:
-        """Raise ValueError or OSError for whatever else can be seen to be wrong at once."""
+        """Raise ValueError or OSError for further errors that can be found at once."""
 
     def carry_out(self) -> None:
-        """Do what is asked for."""
+        """Do the work of the command."""
         raise NotImplementedError
 
 
@@ -110,7 +110,7 @@ class FromRows(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class FromText(Request):
-    """Options of commands that read text whose form its name does not tell."""
+    """Options of commands that read text whose format its name does not determine."""
 
     # fmt: off
     format: str | None = option(None, "NAME", "One of libsvm, csv, tsv, jsonl, parquet and arrow. "
@@ -147,7 +147,7 @@ class Learning(FromRows):
     # fmt: on
 
     def check(self) -> None:
-        """Raise ValueError or ImportError if one of these options is wrong."""
+        """Raise ValueError or ImportError if one of these options is invalid."""
         from onlinekern.evaluate.checkpoint import Period
 
         Period.of(self.checkpoint_every, "--checkpoint-every")

@@ -1,4 +1,4 @@
-"""``onlinekern predict``: its options, and what of them can be seen to be wrong at once."""
+"""``onlinekern predict``: its options, and their checks before the data are read."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Request(FromText, FromRows):
     # fmt: on
 
     def carry_out(self) -> None:
-        """Write the answers."""
+        """Write the predictions."""
         from onlinekern.cli.predicting import predict
 
         predict(self)
 
     def check(self) -> None:
-        """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
+        """Raise ValueError or OSError for errors that can be found without the data."""
         from onlinekern.cli.rows import reading_of
         from onlinekern.streams.paths import check_apart, check_data, check_readable, check_writable
 

@@ -1,4 +1,4 @@
-"""What ``onlinekern predict`` does: it answers the rows of a file or a pipe."""
+"""The work of ``onlinekern predict``: predicting the rows of a file or a pipe."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HINT = "--target names the column of the targets, --ignore-extra leaves out what
 
 
 def predict(request: Request) -> None:
-    """Write a line for each row: what the model says of it."""
+    """Write a line with the prediction for each row."""
     model, metadata = load(request.model, return_metadata=True)
     answer = answer_of(model, request)
     try:
@@ -49,13 +49,13 @@ def predict(request: Request) -> None:
         with rows_of_files(blocks, lambda: n_rows):
             for X, y in in_blocks(blocks, PIECE):
                 lines.writerows(rows_of(answer(X)))
-                stream.flush()  # of a pipe that goes on, the answers are wanted now
+                stream.flush()  # a reader of the pipe should see each prediction at once
                 n_rows += len(y)
 
 
 @contextmanager
 def hinting() -> Iterator[None]:
-    """Tell of the option where rows have more features than the model."""
+    """Add a hint to errors about rows with more features than the model."""
     try:
         yield
     except ExtraFeatures as error:
@@ -63,7 +63,7 @@ def hinting() -> Iterator[None]:
 
 
 def blocks_of(request: Request, model: Any, metadata: dict[str, Any]) -> Blocks:
-    """Open the rows, as the model takes them: the column of the targets of `train` is left out."""
+    """Open the rows in the form that the model needs, without the target column of `train`."""
     named = getattr(model, "feature_names_in_", None) is not None
     table = named or encoder_of(model) is not None
     reading = replace(reading_of(request), ignore_extra=request.ignore_extra)
@@ -74,7 +74,7 @@ def blocks_of(request: Request, model: Any, metadata: dict[str, Any]) -> Blocks:
 
 
 def answer_of(model: Any, request: Request) -> Any:
-    """Return the function that answers rows; ValueError if the model has none."""
+    """Return the function that computes the output for rows; ValueError if the model has none."""
     if not hasattr(model, "n_features_in_"):
         raise ValueError(f"{request.model}: this {type(model).__name__} has learnt nothing yet")
     name = ANSWERS[request.what]
@@ -85,7 +85,7 @@ def answer_of(model: Any, request: Request) -> Any:
 
 
 def header_of(model: Any, what: str) -> list[str]:
-    """Return the names of the columns where there are several; none for a single one."""
+    """Return the names of several output columns; empty for a single one."""
     if what == "intervals":
         n_targets = getattr(learner_of(model), "n_outputs_", 1)
         ends = ["lower", "upper"]
@@ -95,14 +95,14 @@ def header_of(model: Any, what: str) -> list[str]:
 
 
 def rows_of(values: Any) -> Iterator[list[str]]:
-    """Yield a list of texts for each row of answers."""
+    """Yield a list of texts for each row of output."""
     for row in values.reshape(len(values), -1):
         yield [text_of(value) for value in row]
 
 
 @contextmanager
 def open_output(path: str) -> Iterator[Any]:
-    """Open a text stream to a file, which appears whole or not at all, or to standard output."""
+    """Open a text stream to standard output, or to a file that appears only when complete."""
     if path == "-":
         with writing("standard output"):
             yield sys.stdout

@@ -1,4 +1,4 @@
-"""What the commands share that read rows once, in order, a thousand at a time."""
+"""Functions for commands that read rows once, in order, a thousand at a time."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from onlinekern.streams.formats.readers import OF_FORMATS, TABLES, format_of, re
 from onlinekern.streams.formats.reading import PLAIN, Reading
 from onlinekern.streams.locations import located
 
-# So many rows are learnt or predicted at a time: Ctrl-C acts in between.
+# Number of rows learnt or predicted at a time; Ctrl-C acts between them.
 PIECE = 1000
-# What `train` writes into a model file beside the model, by a key that users hardly have: the name
-# of the column of the targets.
+# Key of the name of the target column, which `train` saves in the model file. Users' own keys
+# hardly have this form.
 TARGET = "onlinekern.target_column"
-# Options of tables, beside those that `Reading` has.
+# Options for tables, besides those of `Reading`.
 OF_TABLES = (TABLES, "tables", ("columns", "when", "missing", "categories", "slots"))
-# A shell does not hand these on easily.
+# Names of separators that are hard to type in a shell.
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
 class Known(NamedTuple):
-    """What a file must have: it stands for a reader that was read before."""
+    """The columns and targets that a file must have; it replaces a reader of earlier files."""
 
     feature_names: list[str] | None
     text_labels: bool | None
 
 
 def reading_of(options: FromText, kinds: Any = (), faults: list[str] | None = None) -> Reading:
-    """Return how the files of a request are read.
+    """Return how to read the files of a request.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def reading_of(options: FromText, kinds: Any = (), faults: list[str] | None = No
     Raises
     ------
     ValueError
-        If an option is none that there can be.
+        If an option is invalid.
     """
     separator = options.separator and SEPARATORS.get(options.separator, options.separator)
     marks = separator, options.decimal, options.header
@@ -63,7 +63,7 @@ def reading_of(options: FromText, kinds: Any = (), faults: list[str] | None = No
 def check_formats(
     options: FromRows, paths: Iterable[str], reading: Reading = PLAIN, table: bool = False
 ) -> set[str]:
-    """Return the formats; ValueError if an option has been set that acts on no file of these.
+    """Return the formats; raise ValueError for an option that acts on none of these files.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def check_formats(
     paths : iterable of str
     reading : Reading
     table : bool
-        Whether standard input is a table, as it is with a target.
+        Whether standard input is a table, which it is if there is a target.
     """
     table = table or options.target is not None
     found = {format_of(path, reading, table) for path in located(paths)}
@@ -86,12 +86,12 @@ def check_formats(
 def blocks_for(
     model: Any, path: str, target: str | None, zero_based: bool, reading: Reading
 ) -> Blocks:
-    """Open the rows of a file as a model takes them, that of a table or one of numbers.
+    """Open the rows of a file for a model, as a table or as numbers.
 
     Parameters
     ----------
     model : estimator
-        It has learnt something.
+        A fitted model.
     path : str
     target : str or None
         The column of the targets.
@@ -112,9 +112,9 @@ def blocks_for(
 
 @contextmanager
 def rows_of_files(blocks: Blocks, before: Callable[[], int]) -> Iterator[None]:
-    """Let errors of a value of a table name its file, and its row there.
+    """Make errors of table values name the file, and the row in this file.
 
-    `before` tells how many rows of the stream came before those of the error.
+    `before` returns the number of rows of the stream before those with the error.
     """
     try:
         yield
@@ -124,11 +124,11 @@ def rows_of_files(blocks: Blocks, before: Callable[[], int]) -> Iterator[None]:
 
 
 def count_features(paths: Iterable[str], zero_based: bool, reading: Reading) -> int | None:
-    """Count the features of LIBSVM files, which do not tell them: they are read for it.
+    """Count the features of LIBSVM files, which do not store the number, by reading the files.
 
-    Tables give None. Lines with faults are an error, unless they are to be left out.
+    For tables, return None. Invalid lines are errors unless they are to be left out.
     """
-    if reading.faults is not None:  # noted when the lines are learnt
+    if reading.faults is not None:  # recorded when the lines are learnt
         reading = replace(reading, faults=[])
     largest = -1
     for path in located(paths):

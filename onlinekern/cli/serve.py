@@ -1,4 +1,4 @@
-"""``onlinekern serve``: its options, and what of them can be seen to be wrong at once."""
+"""``onlinekern serve``: its options, and checks at the start."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class Request(options.Request):
     # fmt: on
 
     def carry_out(self) -> None:
-        """Serve until the end."""
+        """Serve until a signal ends the process."""
         from onlinekern.cli.serving import serve
 
         serve(self)
 
     def check(self) -> None:
-        """Raise ValueError or OSError for whatever can be seen to be wrong at once."""
+        """Raise ValueError or OSError for errors that can be found at once."""
         from onlinekern.evaluate.checkpoint import Period
         from onlinekern.streams.paths import check_readable
 
@@ -85,7 +85,7 @@ class Request(options.Request):
             check_readable(self.model)
 
     def state_file(self) -> str:
-        """Return the file of the model that has learnt."""
+        """Return the file in which the learnt model is stored."""
         if self.in_place:
             return self.model
         return self.snapshot or str(Path(f"{self.model}.state", "model.okn"))

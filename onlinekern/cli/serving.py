@@ -1,4 +1,4 @@
-"""What ``onlinekern serve`` does: it opens the socket, and runs the process (uvicorn)."""
+"""The work of ``onlinekern serve``: opening the socket and running the server (uvicorn)."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 TOKEN = "ONLINEKERN_TOKEN"
 LOCAL = ("127.0.0.1", "::1", "localhost")
-# Requests under way have so many seconds when the server is told to end.
+# Seconds that current requests have to finish after the server is told to end.
 GRACE = 5
-# So many connections there may be; each may hold a body.
+# Largest number of connections; each may hold a request body in memory.
 MOST_CONNECTIONS = 1000
-# So many connections may wait to be accepted.
+# Largest number of connections that wait to be accepted.
 BACKLOG = 2048
 
 
 class Server(uvicorn.Server):
-    """uvicorn that ends as a success when it is told to end."""
+    """uvicorn with exit code 0 after a signal to end."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take SIGINT and SIGTERM; uvicorn would raise them again at its end."""
+        """Handle SIGINT and SIGTERM; uvicorn would raise them again at its end."""
         before = {s: signal.signal(s, self.handle_exit) for s in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -53,10 +53,10 @@ class Server(uvicorn.Server):
 
 
 def is_of_the_server(record: logging.LogRecord) -> bool:
-    """Return whether uvicorn logs anything else than a traceback of a client's.
+    """Return whether a log record of uvicorn is not a traceback caused by a client.
 
-    It answers several requests that came at once to a connection that is closed already, and uvloop
-    then raises RuntimeError. Requests that last too long at the end it names in a line of its own.
+    If several requests arrive at once on a connection that is already closed, uvicorn answers them
+    and uvloop raises RuntimeError. Requests that take too long at the end have a line of their own.
     """
     error = record.exc_info and record.exc_info[1]
     has_gone = isinstance(error, RuntimeError) and "the handler is closed" in str(error)
@@ -83,15 +83,17 @@ def serve(request: Request) -> None:
             with listening(request) as (listener, address), Watch(service):
                 for line in lines_of(service, request):
                     console.print(line, **PLAIN)
-                # What is loaded stays: to look it through takes 80 ms, in which nobody is answered.
+                # The loaded objects stay, so exclude them from garbage collection: a collection of
+                # them takes 80 ms, in which no request is answered.
                 gc.collect()
                 gc.freeze()
                 service.start()
                 server = Server(configuration(request, app))
                 logging.getLogger("uvicorn.error").addFilter(is_of_the_server)
-                # Whoever reads the line may end the server at once.
+                # A program that reads this line may end the server at once.
                 with server.capture_signals():
-                    # The socket listens already: who connects now waits for some milliseconds.
+                    # The socket already listens, so a client that connects now waits only some
+                    # milliseconds.
                     console.print(f"serving at {address}", **PLAIN)
                     console.file.flush()
                     server.run(sockets=[listener])
@@ -117,7 +119,7 @@ def token_of(request: Request) -> str | None:
 
 
 def settings_of(request: Request) -> Settings:
-    """Return what the service needs to know; the folder of the state is made."""
+    """Return the settings of the service, after creating the folder of the state."""
     snapshot = None if request.read_only else request.state_file()
     if snapshot is not None and request.snapshot is None and not request.in_place:
         if os.path.exists(f"{request.model}.journal"):
@@ -139,20 +141,20 @@ def settings_of(request: Request) -> Settings:
 
 
 def opened(request: Request, token: str | None) -> Service | Models:
-    """Return the service of a model file, or the services of a folder of them."""
+    """Return the service of a model file, or of a folder of model files."""
     if not os.path.isdir(request.model):
         return Service(settings_of(request))
     return Models(request.model, lambda path: settings_of(replace(request, model=path)), token)
 
 
 def stores_of(service: Service | Models) -> list[Store]:
-    """Return the files that are written."""
+    """Return the stores of the models, which write files."""
     every = service.services.values() if isinstance(service, Models) else [service]
     return [one.store for one in every if one.store is not None]
 
 
 def lines_of(service: Service | Models, request: Request) -> Iterator[str]:
-    """Yield what is said at the start, of one model or of several."""
+    """Yield the lines printed at the start, for one model or several."""
     if isinstance(service, Service):
         yield from lines_about(service, request)
         return
@@ -177,7 +179,7 @@ def configuration(request: Request, app: Any) -> uvicorn.Config:
 
 
 def lines_about(service: Service, request: Request) -> Iterator[str]:
-    """Yield what is said at the start."""
+    """Yield the lines printed at the start."""
     about, found = service.served.description(), service.found
     classes = "" if about["classes"] is None else f", {len(about['classes'])} classes"
     seen = "" if about["n_seen"] is None else f", {about['n_seen']:,} samples learnt"
@@ -198,7 +200,7 @@ def lines_about(service: Service, request: Request) -> Iterator[str]:
 
 @contextmanager
 def listening(request: Request) -> Iterator[tuple[socket.socket, str]]:
-    """Open the socket, which listens, and tell its address; OSError names it if that fails."""
+    """Open a listening socket and yield it with its address; OSError names the address."""
     if request.uds is None:
         listener, name = listening_at_port(request.host, request.port)
         with listener:
@@ -211,7 +213,7 @@ def listening(request: Request) -> Iterator[tuple[socket.socket, str]]:
 
 
 def listening_at_port(host: str, port: int) -> tuple[socket.socket, str]:
-    """Return a socket of the network that listens, and its address as a link."""
+    """Return a listening network socket, and its address as a URL."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
@@ -227,7 +229,7 @@ def listening_at_port(host: str, port: int) -> tuple[socket.socket, str]:
 
 
 def listening_at_path(path: str) -> socket.socket:
-    """Return a Unix socket, which takes the place of one that nobody listens at any more."""
+    """Return a listening Unix socket; it replaces a socket file on which nobody listens."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with closed_on_error(listener, path):
         if os.path.lexists(path) and stat.S_ISSOCK(os.lstat(path).st_mode):

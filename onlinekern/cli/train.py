@@ -1,4 +1,4 @@
-"""``onlinekern train``: its options, and what of them can be seen to be wrong at once."""
+"""``onlinekern train``: its options, and their checks before the data are read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from onlinekern.cli.arguments import check_share, check_unused, parse_pairs, parse_value
 from onlinekern.cli.options import FromText, Learning, argument, methods_that_begin, option
 
-# A run that goes on may have other values of these.
+# A resumed run may have other values of these options.
 FREE = ("output", "json", "report", "checkpoint_every", "resume", "limit", "window")
 
 
@@ -60,7 +60,7 @@ class Request(FromText, Learning):
 
     @property
     def checkpoint(self) -> str:
-        """The file in which the run keeps what it has learnt; of a URL, in this folder."""
+        """The file of the checkpoint; if the output is a URL, a file in the working folder."""
         from onlinekern.fitted.save.stores import is_stored, local_path
 
         here = self.output.rpartition("/")[2] if is_stored(self.output) else local_path(self.output)
@@ -73,7 +73,7 @@ class Request(FromText, Learning):
         train(self)
 
     def check(self) -> None:
-        """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
+        """Raise ValueError or OSError for errors that can be found without the data."""
         from onlinekern.cli.rows import reading_of
         from onlinekern.estimators.validation import one_of
         from onlinekern.evaluate.methods import METHODS, check_task
@@ -123,7 +123,7 @@ class Request(FromText, Learning):
         return {name: parse_value(value) for name, value in pairs.items()}
 
     def kinds(self) -> dict[str, str]:
-        """Return the kinds of columns that are told: name -> kind."""
+        """Return the given kinds of columns: name -> kind."""
         from onlinekern.estimators.validation import one_of
         from onlinekern.preprocessing.tables.encoder import KINDS
 
@@ -135,5 +135,5 @@ class Request(FromText, Learning):
         return pairs
 
     def binding(self) -> dict[str, Any]:
-        """Return what a checkpoint must agree on to be gone on from."""
+        """Return the options that a checkpoint must have in common with a run that resumes it."""
         return {name: value for name, value in asdict(self).items() if name not in FREE}

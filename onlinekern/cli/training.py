@@ -1,4 +1,4 @@
-"""What ``onlinekern train`` does: it makes a model file of a stream, in one pass."""
+"""The work of ``onlinekern train``: learning a model file from a stream, in one pass."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ from onlinekern.streams.statistics import TargetStatistics
 if TYPE_CHECKING:
     from onlinekern.cli.train import Request
 
-# So many rows may be of one class before another one comes, for methods that need two.
+# Number of rows of a single class that are kept until another class comes, for methods that need
+# two.
 MOST_ALONE = 100_000
 
 
 class Stop:
-    """Ctrl-C, which acts at once while rows are read, and otherwise between two pieces."""
+    """Ctrl-C handler: it acts at once while rows are read, and otherwise between two pieces."""
 
     def __init__(self) -> None:
         self.wanted = self._reading = False
@@ -83,7 +84,7 @@ class Stop:
 
 
 class Training:
-    """A model on its way through a stream.
+    """A model that is being trained on a stream.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ class Training:
             raise
 
     def _resume(self) -> None:
-        """Go on from the checkpoint, if there is one."""
+        """Continue from the checkpoint, if there is one."""
         found, request = self.checkpoint.found, self.request
         if found is not None:
             self.task = str(found.state["task"])
@@ -122,11 +123,11 @@ class Training:
                 )
 
     def close(self) -> None:
-        """Give the checkpoint up, so that another run can have it."""
+        """Release the checkpoint, so that another run can use it."""
         self.checkpoint.close()
 
     def _new_errors(self) -> Errors:
-        """Return errors of the task; a page tells more of them."""
+        """Return the error counter of the task, with more figures if a page is written."""
         counted, window = self.task == "classification", self.request.window
         if self.request.report is None:
             return Errors(counted, window)
@@ -143,7 +144,7 @@ class Training:
                 raise StreamError("the targets of a regression cannot be text")
             self._take(X, y)
         elif self.request.method == "stream":
-            # Its classes are those that come; memory is planned for those of the first rows.
+            # A race takes the classes that come; its memory is planned for those of the first rows.
             first = np.unique(y) if self.errors.n_rows == 0 else ()
             self._take(X, y, **({"classes": first} if len(first) > 1 else {}))
         else:
@@ -159,7 +160,7 @@ class Training:
         self.model = new_model(self.request, self.task, X, y)
 
     def _learn_classes(self, X: Any, y: Any) -> None:
-        """Learn rows, with the classes that came so far, of which there must be two."""
+        """Learn rows with the classes so far; methods that need two classes wait for the second."""
         self.classes = np.union1d(self.classes, y) if len(self.classes) else np.unique(y)
         if len(self.classes) > 1:
             for rows in (*self._alone, (X, y)):
@@ -196,12 +197,12 @@ class Training:
 
 
 def new_model(request: Request, task: str, X: Any, y: Any) -> Any:
-    """Return the learner of a request, behind an encoder of tables; X and y are the first rows."""
+    """Return the learner of a request, after a table encoder; X and y are the first rows."""
     method = METHODS[request.method]
     check_task(request.method, task, "--method")
     given = given_parameters([method], task, request.given())[method.name]
     known = method.build(task, {}).get_params(deep=False)
-    # `compare` standardises targets as a whole; here they come as they are.
+    # `compare` standardises all targets in advance; here the learner must do it.
     defaults = {
         name: value
         for name, value in {"random_state": request.seed, "standardize_target": True}.items()
@@ -214,7 +215,8 @@ def new_model(request: Request, task: str, X: Any, y: Any) -> Any:
     if request.target is None:
         return method.recipe(task, parameters, request.scale, **more)
     encoder = new_encoder(request, method.build(task, parameters), y)
-    # The encoder scales numbers beside slots. Scaled by their deviations, rare slots are noise.
+    # The encoder scales the numbers beside slots. Slots are not scaled: divided by their
+    # deviations, rare ones would be noise.
     scale = "none" if has_slots(encoder, X) else request.scale
     return method.recipe(task, parameters, scale, encoder, **more)
 
@@ -232,14 +234,14 @@ def new_encoder(request: Request, learner: Any, y: Any) -> TableEncoder:
 
 
 def has_slots(encoder: TableEncoder, X: Any) -> bool:
-    """Return whether the categories of a table share slots in an encoder that begins with it."""
+    """Return whether an encoder fitted to this table shares slots among categories."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return clone(encoder).fit(X).n_slots_ > 0
 
 
 def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:
-    """Open the data, to be read once; after a checkpoint, as its model reads tables."""
+    """Open the data to be read once; after a checkpoint, tables are read as its model requires."""
     encoder = encoder_of(model)
     kinds = request.kinds() if encoder is None else encoder.kinds_
     numeric = request.task == "regression"
@@ -255,7 +257,7 @@ def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:
 
 
 def train(request: Request) -> None:
-    """Read, learn, save, and say how it went.
+    """Read, learn, save, and print a summary.
 
     Parameters
     ----------
@@ -272,9 +274,9 @@ def train(request: Request) -> None:
 
 
 def learn(run: Training) -> None:
-    """Do what `train` does, with a model that is new or comes from a checkpoint."""
+    """Do the work of `train` with a model that is new or comes from a checkpoint."""
     request = run.request
-    # What is said gives way to figures on standard output.
+    # If figures go to standard output, messages go to standard error.
     console, errors = open_console(stderr=request.json == "-"), open_console(stderr=True)
     began = time.perf_counter()
     faults: list[str] | None = [] if request.on_error == "skip" else None
@@ -288,7 +290,7 @@ def learn(run: Training) -> None:
         if stop.wanted:
             run.keep()
     seconds = time.perf_counter() - began
-    if faults:  # Said first: they may be why there is nothing to save.
+    if faults:  # Printed first, because these errors may explain why there is nothing to save.
         more = "" if len(faults) == 1 else f", and {len(faults) - 1:,} more"
         errors.print(f"onlinekern: left out: {faults[0]}{more}", **PLAIN)
     if not stop.wanted or run.errors.n_rows > 0:
@@ -325,7 +327,7 @@ def summary(run: Training, seconds: float) -> dict[str, Any]:
 
 
 def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
-    """Yield what is said at the end."""
+    """Yield the lines printed at the end."""
     request, learnt = run.request, run.errors.n_rows - run.n_before
     if stopped:
         yield f"stopped after {run.errors.n_rows:,} samples; --resume goes on from there"
@@ -333,7 +335,7 @@ def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
         return
     label = METHODS[request.method].label
     classes = getattr(run.model, "classes_", None)
-    # A race that has seen one class has no `classes_` yet.
+    # A race that has seen a single class has no `classes_` yet.
     n_classes = 1 if classes is None else len(classes)
     kind = "" if run.task != "classification" else f", {counted(n_classes, 'class', 'classes')}"
     yield (
@@ -362,16 +364,16 @@ def counted(number: int, one: str, more: str | None = None) -> str:
 
 
 def covered(run: Training) -> float | None:
-    """Return the share that intervals or sets have held; None if none was asked, or is known."""
+    """Return the share of targets inside intervals or sets; None without these, or if unknown."""
     share = getattr(learner_of(run.model), "coverage_", math.nan)
     return None if math.isnan(share) else share
 
 
 def of_classes(run: Training) -> dict[str, float | None] | None:
-    """Return what sets have held of each class, None of one in all sets; None if not followed."""
+    """Return each class's coverage by sets (None if all sets hold it), or None if not followed."""
     learner = learner_of(run.model)
     shares = getattr(learner, "class_coverage_", None)
-    if shares is None or not hasattr(learner, "classes_"):  # as long as one label has come
+    if shares is None or not hasattr(learner, "classes_"):  # while only one label has come
         return None
     pairs = zip(learner.classes_, shares.tolist(), strict=True)
     return {text_of(label): None if math.isnan(share) else share for label, share in pairs}
@@ -379,7 +381,7 @@ def of_classes(run: Training) -> dict[str, float | None] | None:
 
 @contextmanager
 def shown(console: Any) -> Iterator[Any]:
-    """Yield a function (run, seconds) that keeps a line up to date on a terminal."""
+    """Yield a function (run, seconds) that updates a line on a terminal."""
     if not console.is_terminal:
         yield lambda run, seconds: None
         return
