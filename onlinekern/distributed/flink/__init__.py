@@ -1,8 +1,8 @@
 """Learning on a Flink cluster.
 
-`fit` learns parts of a stream in the rounds of `onlinekern.distributed.fit`, and to its bits.
-`learn_stream` learns a stream, with a model for each key, exactly once. They need PyFlink:
-``pip install 'onlinekern[flink]'``.
+`fit` learns parts of a stream in the rounds of `onlinekern.distributed.fit`, with the same result
+to the bit. `learn_stream` learns a stream exactly once, with a model for each key. They need
+PyFlink: ``pip install 'onlinekern[flink]'``.
 """
 
 import lazy_loader

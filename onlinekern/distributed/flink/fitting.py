@@ -1,4 +1,4 @@
-"""Rounds on a Flink cluster: a round is one bounded job."""
+"""Rounds on a Flink cluster, each of which is a bounded job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.starting import Asked, Options, takes_options
 from onlinekern.estimators.validation import wrong_type
 
-# A cluster on this machine, and how often its jobs are begun again.
+# How often a failed job is restarted on this machine's own cluster.
 RESTARTS = 3
 
 
@@ -35,9 +35,9 @@ def fit(
     """Learn parts of a stream on a Flink cluster.
 
     The classes, the warm-up, the rounds and the merges are those of `onlinekern.distributed.fit`:
-    of the same parts and the same number of learners comes the same model, bit for bit. A round is
-    one bounded job: each learner reads its parts and learns them in their order, and the models are
-    merged by a tree of eights on the workers. One model comes to the client.
+    the same parts and the same number of learners give the same model, bit for bit. A round is one
+    bounded job. In it, each learner reads its parts and learns them in order. The workers merge the
+    models in a tree, eight at a time. Only the merged model is sent to the client.
 
     Parameters
     ----------
@@ -47,18 +47,17 @@ storage_options, progress
     X : list, str or path
         Samples, in the order of the stream:
 
-        * a list of functions without arguments: each gives (X, y) or (X, y, sample_weight) of a
-          part. A function is called once a pass, on a worker;
+        * a list of functions without arguments. Each returns (X, y) or (X, y, sample_weight) of a
+          part, and is called once in each pass, on a worker;
         * files that the workers can read, as `onlinekern.distributed.fit` takes them.
     y, sample_weight : str or None, default=None
-        Columns of files. None: the parts give them, or there are none.
+        Columns of files. None: the parts return them, or there are none.
     n_learners : int or None, default=None
-        Learners that learn side by side. None: Flink's default parallelism.
+        Number of learners that run in parallel. None: Flink's default parallelism.
     environment : callable or None, default=None
-        A function without arguments that gives the environment of a job, which says where it runs
-        and how: ``StreamExecutionEnvironment.get_execution_environment`` under ``flink run``. None:
-        a cluster of this machine's cores that begins and ends with each job, and begins one that
-        fails three times again.
+        A function without arguments that returns the environment of a job, such as
+        ``StreamExecutionEnvironment.get_execution_environment`` under ``flink run``. None: each job
+        runs on a temporary cluster on this machine's cores, and is restarted up to three times.
 
     Returns
     -------
@@ -67,8 +66,9 @@ storage_options, progress
     Raises
     ------
     ClusterLost
-        If Flink gives up a job: the cluster is gone, or a part has ended its worker as often as the
-        restart strategy says. The error has the merged `model` of the last round.
+        If Flink gives up a job, because the cluster is gone or because a part has ended its worker
+        more often than the restart strategy allows. The error has the merged `model` of the last
+        round.
     ValueError, TypeError
         As `onlinekern.distributed.fit`.
     ImportError
@@ -76,12 +76,12 @@ storage_options, progress
 
     Notes
     -----
-    Flink begins jobs without checkpoints again only if ``restart-strategy.type`` of the
-    environment says so. What had been learnt of a share is learnt again then, from the model of
-    the round before. A job takes some seconds to begin: take few rounds.
+    Flink restarts jobs without checkpoints only if ``restart-strategy.type`` of the environment is
+    set. A share is then learnt again from its beginning, with the model of the round before. A job
+    takes some seconds to start, so use few rounds.
 
-    Flink's tables are no argument: they have neither partitions that one could name nor an order of
-    their rows. Write them to Parquet, and give the folder.
+    Flink's tables are not accepted, because their rows have no order and they have no addressable
+    partitions. Write them to Parquet, and pass the folder.
 
     Examples
     --------
@@ -101,7 +101,7 @@ storage_options, progress
 
 
 class Jobs:
-    """Bounded jobs of Flink.
+    """Runs calls on workers, as bounded jobs of Flink.
 
     Parameters
     ----------
@@ -118,33 +118,33 @@ class Jobs:
         self.parallelism = self.environment().get_parallelism()
 
     def environment(self) -> Any:
-        """Return an environment without a job."""
+        """Return a new environment for a job."""
         found = self.begin()
         found.set_runtime_mode(require("pyflink.datastream", "flink").RuntimeExecutionMode.BATCH)
         return found
 
     def result(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what a call gives on a worker."""
+        """Return the result of a call on a worker."""
         return self.results(name, [partial(function, *arguments)])[0]
 
     def results(
         self, name: str, calls: Sequence[Callable[[], Any]], base: tasks.State | None = None
     ) -> list[Any]:
-        """Return what calls give, in their order.
+        """Return the results of calls, in order.
 
         Parameters
         ----------
         name : str
         calls : sequence of callable
-            They run side by side.
+            They run in parallel.
         base : State or None
-            The model with which all begin; their results are merged, and there is one. None: they
-            are not.
+            The model from which all calls continue; their results are then merged into one. None:
+            results are not merged.
         """
         from onlinekern.distributed.flink import work
 
         kind = require("pyflink.common", "flink").Types
-        # A source of one task deals them out in turn.
+        # A source with a single task distributes the calls in turn.
         spread = self.environment().from_collection(list(enumerate(map(dumps, calls))))
         spread = spread.rebalance().map(work.called).set_parallelism(self.at_once(len(calls)))
         for number in levels(len(calls)):
@@ -157,16 +157,16 @@ class Jobs:
             return values_of(found)
 
     def loss(self, error: Exception) -> str | None:
-        """Say what is lost by an error, if Flink has given up."""
+        """Return the message for an error after which Flink has given up, else None."""
         return loss_of_job("Flink", error)
 
     def at_once(self, number: int) -> int:
-        """Return how many of so many calls are made side by side; Flink would choose by bytes."""
+        """Return the parallelism for a number of calls; Flink would choose it by bytes."""
         return min(number, self.parallelism)
 
 
 def levels(number: int) -> Iterator[int]:
-    """Yield how many models go into each level of the tree of merges, until one is left."""
+    """Yield the number of models in each level of the tree of merges, until one is left."""
     while True:
         yield number
         number = -(-number // MERGED)
@@ -175,7 +175,7 @@ def levels(number: int) -> Iterator[int]:
 
 
 def values_of(found: Iterable[Any]) -> list[Any]:
-    """Return the values of outcomes in the order of their places; the first error is raised."""
+    """Return the values of outcomes in the order of their places; raise the first error."""
     return [value_of(bytes(outcome)) for _, outcome in sorted(found)]
 
 
@@ -194,7 +194,7 @@ def on_this_machine() -> Any:
 
 
 class Run(mixing.Run):
-    """A model on its way through a stream, job by job.
+    """A model that learns a stream, job by job.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class Run(mixing.Run):
     """
 
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
-        """Return what a function makes of a part, on a worker; it reads the part itself."""
+        """Return the result of a function on a part; the worker reads the part itself."""
         return self.engine.result(name, function)
 
     def labels(self) -> Any:
@@ -213,7 +213,7 @@ class Run(mixing.Run):
         return tasks.union(*self.engine.results("classes", calls))
 
     def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
-        """Return the calls by which learners learn their shares; none is made yet."""
+        """Return the calls by which learners learn their shares, without running them."""
         from onlinekern.distributed.flink.work import learn_all
 
         self._show(f"round {number}", 0)
@@ -224,7 +224,7 @@ class Run(mixing.Run):
         return learner, calls, sum(map(len, shares))
 
     def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
-        """Learn, and merge by a tree: in one job."""
+        """Learn the shares and merge the models in a tree, in one job."""
         base, calls, n_parts = sent
         state: tasks.State = self.engine.results(f"round {number}", calls, base)[0]
         self._show(f"round {number}", n_parts)

@@ -1,4 +1,4 @@
-"""What runs in the Python workers of Flink: a keyed process function whose state is a model."""
+"""Code for the Python workers of Flink: a keyed process function whose state is a model."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pyflink.datastream.state import ListStateDescriptor, ValueStateDescriptor
 from onlinekern.distributed.keyed import PREDICTION, KeyLearner
 from onlinekern.fitted.save import from_bytes, to_bytes
 
-# Where the models go when a stream ends.
+# Side output for the models when a stream ends.
 MODELS = "models"
-# Timestamps, in milliseconds: the end of a stream, a time that has passed, and none.
+# Timestamps in milliseconds: the end of a stream, a time in the past, and none.
 END, AT_ONCE, NEVER = 2**63 - 1, 1, -(2**63)
 
 
 class Kept:
-    """A model in the state of a key: its bytes are made when Flink asks for them.
+    """A model as state of a key, serialised only when Flink needs its bytes.
 
-    Flink does so when a bundle of rows ends, and before a checkpoint; between two rows of a bundle
-    the state holds the object itself.
+    Flink does so at the end of a bundle of rows, and before a checkpoint. Between two rows of a
+    bundle, the state holds the object itself.
     """
 
     def __init__(self, model: Any) -> None:
@@ -34,16 +34,16 @@ class Kept:
 
 
 def kept(data: bytes) -> Kept:
-    """Return the state that these bytes stand for; savepoints name this function."""
+    """Return the state from its bytes; savepoints refer to this function by name."""
     return Kept(from_bytes(data, "state"))
 
 
 class Models(KeyedProcessFunction):
-    """Learns the rows of each key, and gives them with their predictions.
+    """Learns the rows of each key, and yields them with their predictions.
 
-    Rows wait in the state of their key for a timer: of event time if they are learnt in their
-    order, otherwise one that fires when the bundle ends. So those of a bundle are learnt in one
-    call.
+    Rows wait in the state of their key for a timer. If rows are learnt in order, it is an
+    event-time timer; otherwise it fires at the end of the bundle. So the rows of a bundle are
+    learnt in one call.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class Models(KeyedProcessFunction):
         self.place = names.index(learner.y)
 
     def open(self, runtime_context: Any) -> None:
-        """Find the state; Flink calls it."""
+        """Prepare the state; Flink calls this method."""
         kind, ask = Types.PICKLED_BYTE_ARRAY(), runtime_context
         self.model = ask.get_state(ValueStateDescriptor("model", kind))
         self.waiting = ask.get_list_state(ListStateDescriptor("waiting", kind))
 
     def process_element(self, value: Any, ctx: Any) -> None:
-        """Keep a row until its timer fires."""
+        """Store a row until its timer fires."""
         timers, when = ctx.timer_service(), AT_ONCE
         if self.learner.order is None:
             timers.register_processing_time_timer(AT_ONCE)
@@ -79,21 +79,21 @@ class Models(KeyedProcessFunction):
         self.waiting.add((when, tuple(value)))
 
     def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Any]:
-        """Learn the rows that have waited; at the end of the stream, give the model."""
+        """Learn the waiting rows; at the end of the stream, emit the model."""
         passed = ctx.timer_service().current_watermark()
         yield from self.learn(AT_ONCE if self.learner.order is None else passed)
         if timestamp == END:
             yield OutputTag(MODELS), Row(ctx.get_current_key(), to_bytes(self.model.value().model))
 
     def learn(self, until: int) -> Iterator[Any]:
-        """Learn the rows that have waited for this time; yield them with their predictions."""
+        """Learn the rows that have waited for this time, and yield them with their predictions."""
         waiting = list(self.waiting.get())
         rows = [row for when, row in waiting if when <= until]
         if not rows:
             return
         self.waiting.update([one for one in waiting if one[0] > until])
         state = self.model.value() or kept(self.learner.begun)
-        # The last column says where the answer to a row goes.
+        # The last column is the position of the row's prediction.
         table = pd.DataFrame(rows, columns=self.names)
         table[self.learner.y] = pd.Series([row[self.place] for row in rows], dtype=object)
         table[PREDICTION] = range(len(rows))

@@ -1,4 +1,4 @@
-"""A stream of Flink that is learnt: a model for each key, as keyed state."""
+"""Learning a stream of Flink: a model for each key, as keyed state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onlinekern.estimators.types import Classes
 
 
 class KeyedStreams(NamedTuple):
-    """What `learn_stream` gives.
+    """The result of `learn_stream`.
 
     Attributes
     ----------
@@ -128,14 +128,14 @@ def learn_stream(
 
 
 def columns_of(types: dict[str, Any]) -> tuple[list[str], list[Any]]:
-    """Return the names of columns, and their types."""
+    """Return names and types of columns."""
     return list(types), list(types.values())
 
 
 def types_of(X: Any) -> dict[str, Any]:
-    """Return the columns of a stream of rows, and their types."""
+    """Return the columns of a stream of rows, with their types."""
     kind = X.get_type()
-    # Rows that were a table have a type of tables around their own.
+    # Rows that come from a table have the type of the table around their own.
     kind = getattr(kind, "_type_info", kind)
     if not hasattr(kind, "get_field_names"):
         raise TypeError(f"X must be a stream of rows with names (Types.ROW_NAMED), got {kind}")

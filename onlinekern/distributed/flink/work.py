@@ -1,4 +1,4 @@
-"""What runs in the Python workers of Flink in a round: functions of (place, outcome)."""
+"""Code for the Python workers of Flink in a round: functions of (place, outcome)."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ Outcome = tuple[int, bytes]
 
 
 def called(one: Outcome) -> Outcome:
-    """Return the outcome of a call, which comes as bytes."""
+    """Return the outcome of a call, which arrives as bytes."""
     place, call = one
     return place, outcome_of(loads(call))
 
 
 def group_of(one: Outcome) -> int:
-    """Return the group of models that are merged at once."""
+    """Return the group of models that are merged together."""
     return one[0] // MERGED
 
 
 def learn_all(functions: list[Callable[..., tasks.State]], state: tasks.State) -> tasks.State:
-    """Return a model that has learnt the parts of a share, one after the other."""
+    """Return a model after it has learnt the parts of a share in order."""
     for function in functions:
         state = function(state)
     return state
 
 
 class Merging(KeyedProcessFunction):
-    """Merges the models of a group when all have come.
+    """Merges the models of a group when all have arrived.
 
     Parameters
     ----------
     base : State
-        The model that all of them began with.
+        The model from which all have continued.
     number : int
-        Models of all groups.
+        Number of models in all groups.
     """
 
     def __init__(self, base: tasks.State, number: int) -> None:
         self.base, self.number = base, number
 
     def open(self, runtime_context: Any) -> None:
-        """Find the state; Flink calls it."""
+        """Prepare the state; Flink calls this method."""
         kind = Types.PICKLED_BYTE_ARRAY()
         self.models = runtime_context.get_list_state(ListStateDescriptor("models", kind))
 
     def process_element(self, value: Outcome, ctx: Any) -> Iterator[Outcome]:
-        """Keep a model; yield the merged one after the last."""
+        """Store a model; after the last one, yield the merged model."""
         self.models.add(tuple(value))
         group, models = group_of(value), list(self.models.get())
         if len(models) == min(MERGED, self.number - group * MERGED):

@@ -1,8 +1,8 @@
 """Learning on a Spark cluster.
 
-`fit` learns a data frame in the rounds of `onlinekern.distributed.fit`, and to its bits.
-`learn_stream` learns a stream, with a model for each key. They need pyspark:
-``pip install 'onlinekern[spark]'``.
+`fit` learns a data frame in the rounds of `onlinekern.distributed.fit`, with the same result to the
+bit. `learn_stream` learns a stream, with a model for each key. They need pyspark: ``pip install
+'onlinekern[spark]'``.
 """
 
 import lazy_loader

@@ -43,27 +43,28 @@ def fit(
     """Learn a data frame of Spark.
 
     The classes, the warm-up, the rounds and the merges are those of `onlinekern.distributed.fit`;
-    a part is a partition. Of the same parts and the same number of learners comes the same model,
-    bit for bit. A round is one job: its partitions are moved to their learners (`mapInArrow`), and
-    the models are merged by a tree of eights on the workers. One model comes to the driver.
+    a part is a partition. The same parts and the same number of learners give the same model, bit
+    for bit. A round is one job. In it, partitions are moved to their learners (`mapInArrow`), and
+    the workers merge the models in a tree, eight at a time. Only the merged model is sent to the
+    driver.
 
     Parameters
     ----------
     estimator, classes, rounds, passes, warm_up, warm_start, checkpoint, resume, on_error, progress
         As for `onlinekern.distributed.fit`.
     X : pyspark.sql.DataFrame
-        It must have the same rows in the same order each time that it is read. After a shuffle
-        (a join, `groupBy`, `repartition`) persist it, or write it first.
+        Data frame with the same rows in the same order each time it is read. After a shuffle (a
+        join, `groupBy`, `repartition`), persist it or write it first.
     y, sample_weight : str or None, default=None
         Columns.
     features : list of str, str or None, default=None
         The columns of X that are learnt, in this order. A str is one column of arrays, or of
         vectors of `pyspark.ml`. None: all columns but y and sample_weight.
     n_learners : int or None, default=None
-        Learners that learn side by side. None: Spark's default parallelism, the number of its
-        cores.
+        Number of learners that run in parallel. None: Spark's default parallelism, which is the
+        number of its cores.
     storage_options : mapping or None, default=None
-        What the store of the checkpoint is told.
+        Options for the store of the checkpoint.
 
     Returns
     -------
@@ -72,11 +73,10 @@ def fit(
     Raises
     ------
     ClusterLost
-        If Spark gives up a job: the cluster is gone, or a task has ended its worker as often as
-        ``spark.task.maxFailures`` says. The error has the merged `model` of the last round.
+        If Spark gives up a job, because the cluster is gone or because a task has ended its worker
+        ``spark.task.maxFailures`` times. The error has the merged `model` of the last round.
     ValueError
-        If an argument is invalid, a partition cannot be learnt, or X is another one each time it
-        is read.
+        If an argument is invalid, a partition cannot be learnt, or X differs each time it is read.
     TypeError
         If X is no data frame of Spark, or the learner cannot be merged.
     ImportError
@@ -84,9 +84,9 @@ def fit(
 
     Notes
     -----
-    The rows are counted first. Each round reads X once more, and moves its part of it: where X is
-    costly, persist it. A learner holds one partition in memory at a time. A task of a worker that
-    dies is done again, by Spark, from the model of the round before.
+    The rows are counted first. Each round reads X again and moves its part of it, so persist X if
+    reading it is expensive. A learner holds one partition in memory at a time. If a worker dies,
+    Spark repeats its task from the model of the round before.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def fit(
 
 @dataclass
 class Frame:
-    """A data frame whose rows are numbered.
+    """A data frame with numbered rows.
 
     Attributes
     ----------
@@ -129,18 +129,19 @@ class Frame:
         return [found[place] for place in sorted(found)]
 
     def loss(self, error: Exception) -> str | None:
-        """Say what is lost by an error, if Spark has given up."""
+        """Return the message for an error after which Spark has given up, else None."""
         return loss_of_job("Spark", error)
 
     def one(self, function: Callable[[], Any]) -> Any:
-        """Return what a function gives on a worker."""
+        """Return the result of a function on a worker."""
         nothing = self.rows.sparkSession.range(1, numPartitions=1)
         return outcomes(nothing.mapInArrow(partial(call, function), SCHEMA))[0]
 
     def shared(self, shares: Shares) -> Any:
-        """Return the rows of a round: each learner's in one partition, in their order.
+        """Return the rows of a round, with each learner's rows in one partition, in order.
 
-        Parts of learners are taken in turn (`Asked.shares`), from the first of the round on.
+        Parts are assigned to learners in turn (`Asked.shares`), beginning with the first part of
+        the round.
         """
         F = require("pyspark.sql.functions", "spark")
         first, number = shares[0][0], sum(map(len, shares))
@@ -151,13 +152,13 @@ class Frame:
 
 
 def outcomes(results: Any) -> dict[int, Any]:
-    """Return the values of a frame of outcomes by their places; the first error is raised."""
+    """Return the values of a frame of outcomes by place; raise the first error."""
     rows = sorted(results.collect(), key=lambda row: row.place)
     return {row.place: value_of(bytes(row.outcome)) for row in rows}
 
 
 def frame_of(X: Any, y: Any, weight: Any, features: Any) -> tuple[Frame, Tables]:
-    """Return a data frame with numbered rows, and what reads its partitions."""
+    """Return a data frame with numbered rows, and the reader of its partitions."""
     sql = require("pyspark.sql", "spark")
     F = require("pyspark.sql.functions", "spark")
     require("pyarrow", "spark")
@@ -185,13 +186,13 @@ def frame_of(X: Any, y: Any, weight: Any, features: Any) -> tuple[Frame, Tables]
 
 
 def quoted(name: str) -> str:
-    """Return the name of a column, in which a point is no path."""
+    """Return the name of a column in quotes, so that a dot in it is not a path."""
     escaped = name.replace("`", "``")
     return f"`{escaped}`"
 
 
 def as_arrays(X: Any, column: str) -> Any:
-    """Return a column of vectors of pyspark.ml, or of arrays, as one of arrays."""
+    """Return a column of arrays, made from arrays or from vectors of pyspark.ml."""
     kind, found = X.schema[column].dataType, X[quoted(column)]
     if type(kind).__name__ == "VectorUDT":
         return require("pyspark.ml.functions", "spark").vector_to_array(found)
@@ -204,7 +205,7 @@ def as_arrays(X: Any, column: str) -> Any:
 
 
 class Run(mixing.Run):
-    """A model on its way through a data frame of Spark.
+    """A model that learns a data frame of Spark.
 
     Parameters
     ----------
@@ -214,14 +215,14 @@ class Run(mixing.Run):
     """
 
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
-        """Return what a function makes of a partition, on a worker."""
+        """Return the result of a function on a partition, computed by a worker."""
         if part is None:
             return self.engine.one(function)
         number = part.data[0]
         if not self.engine.lengths[number]:
             return self.engine.one(partial(function, self.engine.rows.limit(0).toArrow()))
         work = Partitions({number: function}, self.engine.lengths).each
-        # Partitions after it are not begun.
+        # Later partitions are not computed.
         return outcomes(self.engine.rows.mapInArrow(work, SCHEMA).limit(1))[number]
 
     def labels(self) -> Any:
@@ -234,14 +235,14 @@ class Run(mixing.Run):
         return tasks.union(*outcomes(rows.mapInArrow(work, SCHEMA)).values())
 
     def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
-        """Return the frame of models that will have learnt, which is not computed yet."""
+        """Return the frame of trained models, without computing it."""
         self._show(f"round {number}", 0)
         functions = {index: self.task(number, shares, index) for share in shares for index in share}
         work = partial(Partitions(functions, self.engine.lengths).learn, learner)
         return learner, self.engine.shared(shares).mapInArrow(work, SCHEMA), shares
 
     def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
-        """Learn, and merge by a tree: in one job."""
+        """Learn the shares and merge the models in a tree, in one job."""
         base, models, shares = sent
         F, left = require("pyspark.sql.functions", "spark"), len(shares)
         while True:

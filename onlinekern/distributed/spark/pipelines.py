@@ -1,4 +1,4 @@
-"""A stage for pipelines of `pyspark.ml`: an estimator, and the model that it gives."""
+"""A stage for pipelines of `pyspark.ml`: an estimator and its model."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from onlinekern.fitted.save import from_bytes, to_bytes
 
 __all__ = ["StreamEstimator", "StreamModel"]
 
-# What pyspark calls the labels that a kind of array holds.
+# Kind of the dtype of labels -> their type in pyspark.
 TYPES = {"U": "string", "i": "long", "u": "long", "f": "double", "b": "boolean"}
 
 
 def to_text(learner: Any) -> str:
-    """Return a learner as text, which pyspark can save: the bytes of its file."""
+    """Return a learner as text that pyspark can save: the bytes of its file."""
     if isinstance(learner, str):
         return learner
     check_learner(learner)
@@ -33,7 +33,7 @@ def to_text(learner: Any) -> str:
 
 
 def from_text(text: str) -> Any:
-    """Return the learner that is in a text."""
+    """Return the learner stored in a text."""
     return from_bytes(b64decode(text), "the parameter learner")
 
 
@@ -47,7 +47,7 @@ class HasLearner(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasWeightCol):
         self._set(**given)
 
     def setParams(self, **given: Any) -> Any:
-        """Set parameters by their names."""
+        """Set parameters by name."""
         return self._set(**given)
 
 
@@ -109,7 +109,7 @@ class StreamEstimator(Estimator, HasLearner, DefaultParamsWritable, DefaultParam
 
 
 class StreamModel(Model, HasLearner, DefaultParamsWritable, DefaultParamsReadable):
-    """The model that `StreamEstimator` gives.
+    """The model that `StreamEstimator` returns.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class StreamModel(Model, HasLearner, DefaultParamsWritable, DefaultParamsReadabl
 
 
 def predicting(text: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return the function that predicts batches; a worker reads the model once a task."""
+    """Return the function that predicts batches; a worker reads the model once for each task."""
     import pandas as pd
 
     def work(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
@@ -139,6 +139,6 @@ def predicting(text: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
         for rows in batches:
             yield pd.Series(model.predict(np.stack(rows.to_list())) if len(rows) else [])
 
-    # pyspark reads them, and they must be no texts.
+    # pyspark evaluates these annotations, so they must not be texts.
     work.__annotations__ = {"batches": Iterator[pd.Series], "return": Iterator[pd.Series]}
     return work

@@ -1,4 +1,4 @@
-"""A stream of Spark (Structured Streaming) that is learnt: a model for each key."""
+"""Learning a stream of Spark (Structured Streaming), with a model for each key."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class KeyLearner(keyed.KeyLearner):
     """Learns the rows of a key in a micro-batch."""
 
     def __call__(self, key: Any, frames: Iterable[Any], state: Any) -> Iterator[Any]:
-        """Yield the rows with their predictions, and put the model into the state."""
+        """Yield the rows with their predictions, and store the model in the state."""
         rows = self.in_order(require("pandas", "spark").concat(list(frames), ignore_index=True))
         model = from_bytes(bytes(state.get[0]) if state.exists else self.begun, "state")
         rows[PREDICTION] = self.learn(model, rows)
