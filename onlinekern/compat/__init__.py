@@ -1,1 +1,1 @@
-"""The learners as models of other libraries; each module needs its library."""
+"""The learners as models of other libraries; each module needs the library in question."""

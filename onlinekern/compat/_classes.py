@@ -1,4 +1,4 @@
-"""The classes of a stream that are not announced: each label is taken up when it comes."""
+"""Classes of a stream that are not known in advance: each label is added when it comes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from onlinekern.estimators.table_errors import check_labels, explained
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.validation import check_weights, one_row
 
-# So many samples are kept as long as they are all of one class, as in StreamClassifier.
+# Number of samples kept while all are of one class, as in StreamClassifier.
 MOST_WAITING = 1000
 
 
 class ClassesAsTheyCome(OnDictionaries):
-    """Mixin of classifiers, whose estimators have to be told of a class before it comes."""
+    """Mixin of classifiers whose estimators must know a class before its first sample."""
 
     def __init__(
         self, estimator: Any, max_features: int | None = None, sparse: bool = False,
@@ -29,7 +29,7 @@ class ClassesAsTheyCome(OnDictionaries):
         super().__init__(estimator, max_features, sparse)
         check_announced(classes)
         self.classes = classes
-        # These labels have come; two or more are in the order of the estimator's classes.
+        # The labels seen so far; two or more are in the order of the estimator's classes.
         self._labels: list[Any] = []
         self._known: frozenset[Any] = frozenset()
         self._waiting: deque[tuple[Any, float]] = deque(maxlen=MOST_WAITING)
@@ -44,7 +44,7 @@ class ClassesAsTheyCome(OnDictionaries):
         starts = first_places(y, self._known)
         state = self.estimator_, self._labels, self._known, self._waiting.copy()
         if starts:
-            # A later piece may fail.
+            # A later piece may fail, so the estimator is copied first.
             self.estimator_ = copy.deepcopy(self.estimator_)
         try:
             edges = sorted({0, *starts, len(y)})
@@ -55,7 +55,7 @@ class ClassesAsTheyCome(OnDictionaries):
             raise
 
     def _learn_piece(self, rows: Any, y: list[Any], weights: Floats) -> None:
-        """Learn rows of which the first may be of a new class, the others not."""
+        """Learn rows, of which only the first may be of a new class."""
         before = self._labels or list(self.classes or ())
         labels = before if y[0] in before else [*before, y[0]]
         if len({isinstance(label, str) for label in labels}) > 1:
@@ -75,7 +75,7 @@ class ClassesAsTheyCome(OnDictionaries):
         self._labels, self._known = labels, frozenset(labels)
 
     def _wait(self, rows: Any, y: list[Any], weights: Floats) -> None:
-        """Keep samples of the only class that has come."""
+        """Keep samples while only one class has come."""
         if not isinstance(rows, list):
             missing = getattr(self.estimator_, "_takes_missing", False)
             finite = "allow-nan" if missing else True
@@ -87,7 +87,7 @@ class ClassesAsTheyCome(OnDictionaries):
         self._waiting.extend((rows[k : k + 1], weights[k]) for k in range(len(y)))
 
     def _with_waiting(self, rows: Any, y: list[Any], weights: Floats) -> tuple[Any, Any, Array]:
-        """Return samples behind those that were kept."""
+        """Return the samples that were kept, followed by these."""
         if not self._waiting:
             return rows, y, weights
         kept = [row for row, _ in self._waiting]
@@ -105,7 +105,7 @@ def check_announced(classes: Any) -> None:
 
 
 def first_places(labels: list[Any], known: frozenset[Any]) -> list[int]:
-    """Return the places of labels that are not known, where they come first."""
+    """Return the places at which unknown labels occur for the first time."""
     first: dict[Any, int] = {}
     for place, label in enumerate(labels):
         if label not in known:

@@ -8,15 +8,15 @@ from typing import Any
 from river import base
 from sklearn.base import clone
 
-# A warning comes with this share of the wealth that raises an alarm.
+# A warning is raised at this share of the wealth that raises an alarm.
 WARNING = 0.1
 
 
 class RiverDriftDetector(base.DriftAndWarningDetector):
     """A detector of `onlinekern.drift` as a drift detector of river.
 
-    river's wrappers, ``DriftRetrainingClassifier`` for example, feed it numbers. It takes samples
-    as dictionaries too.
+    river's wrappers, such as ``DriftRetrainingClassifier``, pass numbers to it. It also accepts
+    samples as dictionaries.
 
     Parameters
     ----------
@@ -28,10 +28,10 @@ class RiverDriftDetector(base.DriftAndWarningDetector):
     drift_detected : bool
         Whether the last update raised an alarm.
     warning_detected : bool
-        Whether the detector has won a tenth of its `run_length`, but raised no alarm. By the same
-        promise it comes after as many bets as that, at least.
+        Whether the wealth of the detector has reached a tenth of its `run_length`, without an
+        alarm. Without a change, a warning comes after at least this number of bets on average.
     detector_ : detector
-        The clone, which sees the samples.
+        The clone that gets the samples.
 
     Examples
     --------
@@ -56,12 +56,12 @@ class RiverDriftDetector(base.DriftAndWarningDetector):
         self._names: list[Hashable] | None = None
 
     def update(self, x: Any) -> None:
-        """See one sample.
+        """Update the detector by one sample.
 
         Parameters
         ----------
         x : float, array-like or dict
-            What the detector takes; of a dictionary, the values in the order of the first one.
+            Input of the detector. The values of a dictionary are put in the order of the first one.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The base of river's models: dictionaries and data frames become rows of an estimator."""
+"""The base of river's models: dictionaries and data frames become rows for an estimator."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ METHODS = ("partial_fit", "learn_one", "score_one")
 
 
 def seeded(estimator: Any) -> Any:
-    """Return a clone in which seeds are drawn for every random state that is None.
+    """Return a clone in which every random state that is None gets a random seed.
 
-    So a copy of a model learns what the model learns, even if it was copied before the first
+    So a copy of a model learns the same as the model, even if it was copied before the first
     sample.
     """
     fresh = clone(estimator)
@@ -40,17 +40,16 @@ def seeded(estimator: Any) -> Any:
 
 
 def names_features(method: Function) -> Function:
-    """Let errors and warnings of a method that takes a dictionary, or a data frame, name the
-    feature."""
+    """Wrap a method for dictionaries or data frames: its errors and warnings name features."""
 
     @wraps(method)
     def named(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        # No context manager, which would take longer than some learners do for a sample.
+        # A context manager would take longer than some learners need for a sample.
         before = COLUMNS.set(self._names_for)
         try:
             return method(self, x, *args, **kwargs)
         except ValueError as error:
-            # With an encoder, or for a learner of missing values, these are values as others.
+            # With an encoder, or a learner that accepts missing values, such values are valid.
             takes = isinstance(self._vocabulary, Records)
             takes = takes or getattr(self.estimator_, "_takes_missing", False)
             found = None if takes else not_finite(x)
@@ -67,7 +66,7 @@ def names_features(method: Function) -> Function:
 
 
 def not_finite(x: Any) -> tuple[Hashable, Any] | None:
-    """Return the name and the value of the first feature that is no finite number, None if none."""
+    """Return name and value of the first feature that is not a finite number, or None."""
     rows = [x] if isinstance(x, Mapping) else into_frame(x).rows(named=True)
     for row in rows:
         for name, value in row.items():
@@ -77,11 +76,11 @@ def not_finite(x: Any) -> tuple[Hashable, Any] | None:
 
 
 class OnDictionaries:
-    """Mixin of models whose estimator learns rows that a vocabulary makes of dictionaries."""
+    """Mixin of models that convert dictionaries to rows by a vocabulary, for an estimator."""
 
     _is_kind: ClassVar[Callable[[Any], bool]]
     _kind: ClassVar[str]
-    # The learner with which river tests the class.
+    # The learner with which river's own tests check the class.
     _example: ClassVar[str]
 
     def __init__(
@@ -100,7 +99,7 @@ class OnDictionaries:
         self.sparse = sparse
         self.estimator_ = seeded(estimator)
         self._vocabulary: Vocabulary | Records
-        # The estimator makes an encoder for samples of any values.
+        # The estimator makes its own encoder for samples with values of any type.
         first = first_of(estimator)
         any_values = max_features is None and not sparse
         self._may_encode = any_values and getattr(first, "encode", False) is not False
@@ -114,7 +113,7 @@ class OnDictionaries:
 
     @names_features
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn the rows of a data frame, in their order: what `learn_one` learns of each.
+        """Learn the rows of a data frame in order, as `learn_one` would learn each.
 
         Parameters
         ----------
@@ -140,11 +139,11 @@ class OnDictionaries:
 
     @property
     def feature_names(self) -> list[Hashable]:
-        """Names of the features that have a column, in the order of the columns."""
+        """Names of the features with a column, in the order of the columns."""
         return list(self._vocabulary.columns)
 
     def _names_for(self, learner: Any) -> list[Hashable] | None:
-        """Return the names of the columns of the rows that a learner gets, if they are ours."""
+        """Return the names of the columns that a learner gets, unless a step has changed them."""
         return self.feature_names if is_same(learner, self.estimator_) else None
 
     def _learn_row(self, row: Any, y: Any, w: float) -> None:
@@ -152,18 +151,18 @@ class OnDictionaries:
         self.estimator_.learn_one(row, y, sample_weight=w)
 
     def _learn_rows(self, rows: Any, y: list[Any], weights: Floats) -> None:
-        """Learn samples in their order."""
+        """Learn samples in order."""
         self.estimator_.partial_fit(rows, y, sample_weight=weights)
 
     def _look_at(self, values: Iterable[Any]) -> None:
-        """Let the values of a first sample say whether samples are of any values, or of numbers."""
+        """Decide by the values of the first sample whether values are numbers or of any type."""
         if self._may_encode:
             takes_missing = getattr(self.estimator_, "_takes_missing", False)
             others = any(is_other(value, takes_missing) for value in values)
             self._vocabulary = Records() if others else Vocabulary(self.max_features, self.sparse)
 
     def _teach_one(self, x: Features, y: Any, w: float) -> None:
-        """Learn a dictionary; its names are not known if that fails."""
+        """Learn a dictionary; if this fails, its new names are forgotten."""
         if self._vocabulary.width == 0:
             self._look_at(x.values())
         vocabulary = self._vocabulary
@@ -189,7 +188,7 @@ class OnDictionaries:
 
 
 def first_of(model: Any) -> Any:
-    """Return the estimator that gets the samples first, in a pipeline or in a wrapper."""
+    """Return the estimator that gets the samples first: a step, or a learner inside a wrapper."""
     if hasattr(model, "steps"):
         return first_of(model.steps[0][1])
     inside = getattr(model, "estimator", None)
@@ -199,7 +198,7 @@ def first_of(model: Any) -> Any:
 
 
 def is_other(value: Any, takes_missing: bool) -> bool:
-    """Return whether a value is none that a learner takes as it is."""
+    """Return whether a value is of a type that a learner cannot use without an encoder."""
     try:
         number = float(value)
     except (TypeError, ValueError):

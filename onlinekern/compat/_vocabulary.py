@@ -1,4 +1,4 @@
-"""Samples that are dictionaries: of numbers, as rows, and of any values, as tables."""
+"""Conversion of samples from dictionaries: numbers become rows, other values become tables."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from onlinekern.estimators.warnings import warn
 
 
 class Vocabulary:
-    """Feature names in the order in which they came, and the rows that have a column for each.
+    """Feature names in the order of their arrival, and rows with a column for each.
 
-    Names that come in one sample are sorted, so that the order of a dictionary does not matter.
-    A feature that a sample lacks is 0.
+    New names in one sample are sorted, so that the order of a dictionary does not matter. If a
+    sample lacks a feature, its value is 0.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class Vocabulary:
         self.warned = False
 
     def take_up(self, names: Collection[Hashable]) -> int:
-        """Give the names that are new a column each, as long as there are some.
+        """Assign columns to new names, as long as columns are free.
 
-        It warns once of names that are left out.
+        The first time that names are left out, a warning is raised.
 
         Parameters
         ----------
@@ -79,14 +79,14 @@ class Vocabulary:
         return known
 
     def forget(self, known: int) -> None:
-        """Take back what `take_up` did, when there were `known` names before."""
+        """Undo `take_up`; there were `known` names before."""
         for name in list(self.columns)[known:]:
             del self.columns[name]
         if known == 0:
             self.width = 0
 
     def row(self, x: Mapping[Hashable, Any]) -> Any:
-        """Return the row of a sample; names without a column are left out.
+        """Return the row of a sample; names without a column are ignored.
 
         Parameters
         ----------
@@ -104,7 +104,8 @@ class Vocabulary:
         try:
             return self._compiled_row(x)[0]
         except (TypeError, ValueError, OverflowError):
-            # Other mappings and text of numbers are read below, which raises errors for the rest.
+            # The code below reads other mappings and numbers as text, and raises errors for the
+            # rest.
             pass
         try:
             return self._sparse_row(x) if self.sparse else self._dense_row(x)
@@ -113,9 +114,9 @@ class Vocabulary:
             raise
 
     def known_row(self, x: Mapping[Hashable, Any]) -> Any:
-        """Return the row of a sample; None if there are names without a column in it.
+        """Return the row of a sample, or None if it has names without a column.
 
-        It is None too before there are columns, and for samples that `row` alone can read.
+        It is also None before there are columns, and for samples that only `row` can read.
         """
         if self.width == 0:
             return None
@@ -126,11 +127,11 @@ class Vocabulary:
         return row if found == len(x) else None
 
     def _compiled_row(self, x: Any) -> tuple[Any, int]:
-        """Return the row of a dictionary of numbers, and how many of them have a column."""
+        """Return the row of a dictionary of numbers, and how many of its names have a column."""
         if not self.sparse:
             return dense_row(x, self.columns, self.width)
         values, indices, starts = sparse_row(x, self.columns)
-        # copy.copy does it so; to construct a matrix takes thirty times as long.
+        # As copy.copy does; constructing a matrix takes thirty times as long.
         row = object.__new__(sp.csr_matrix)
         vars(row).update(vars(empty_row(self.width)))
         row.data, row.indices, row.indptr = values, indices, starts
@@ -151,7 +152,7 @@ class Vocabulary:
         return sp.csr_matrix((values, indices, starts), shape=(1, self.width))
 
     def rows(self, names: Collection[Hashable], values: Floats) -> Any:
-        """Return the rows of a batch; names without a column are left out.
+        """Return the rows of a batch; names without a column are ignored.
 
         Parameters
         ----------
@@ -183,7 +184,7 @@ def empty_row(width: int) -> Any:
 
 
 def in_order(names: list[Any]) -> list[Any]:
-    """Sort names; those that cannot be compared, by their kind and text."""
+    """Sort names; names that cannot be compared are sorted by type and text."""
     try:
         return sorted(names)
     except TypeError:
@@ -191,7 +192,7 @@ def in_order(names: list[Any]) -> list[Any]:
 
 
 def check_numbers(x: Mapping[Hashable, Any]) -> None:
-    """Raise ValueError if the value of a feature is no number, and name it."""
+    """Raise ValueError, which names the feature, if a value is not a number."""
     for name, value in x.items():
         try:
             float(value)
@@ -203,10 +204,10 @@ def check_numbers(x: Mapping[Hashable, Any]) -> None:
 
 
 class Records:
-    """Names of columns, and the samples as dictionaries of them.
+    """Names of columns, and samples as dictionaries with these names.
 
-    It does for any values what `Vocabulary` does for numbers. The first sample has all columns; a
-    value that a later one lacks is missing.
+    This class is the counterpart of `Vocabulary` for values of any type. The first sample has all
+    columns. If a later sample lacks one, its value is missing.
 
     Attributes
     ----------
@@ -222,9 +223,9 @@ class Records:
         self.warned = False
 
     def take_up(self, names: Collection[Hashable]) -> int:
-        """Make the names of the first sample the columns; warn once of names that come later.
+        """Make the names of the first sample the columns; warn once about names that come later.
 
-        It returns the number of names known before, for `forget`.
+        Return the number of names known before, for `forget`.
         """
         known = self.width
         if known == 0:
@@ -242,14 +243,14 @@ class Records:
         return known
 
     def forget(self, known: int) -> None:
-        """Take back what `take_up` did, when there were `known` names before."""
+        """Undo `take_up`; there were `known` names before."""
         if known == 0:
             self.columns, self.width = {}, 0
 
     def known_row(self, x: Mapping[Hashable, Any]) -> dict[Hashable, Any] | None:
-        """Return the same as `row`, or None if there are names without a column."""
+        """Return the same as `row`, or None if the sample has names without a column."""
         return self.row(x) if x.keys() <= self.columns.keys() and self.width > 0 else None
 
     def row(self, x: Mapping[Hashable, Any]) -> dict[Hashable, Any]:
-        """Return a sample as a dictionary of the columns; None is missing."""
+        """Return a sample as a dictionary with all columns; a missing value is None."""
         return {name: x.get(name) for name in self.columns}

@@ -1,7 +1,7 @@
-"""The Python half of the C interface, which does the work of its functions on an estimator.
+"""The Python half of the C interface: its functions, applied to an estimator.
 
 `core.capi` converts the arguments. Labels are numbers. X is a read-only dense array or CSR matrix
-over memory of the C caller, valid during the call only.
+in memory of the C caller, which is valid only during the call.
 """
 
 import ast
@@ -23,10 +23,10 @@ from onlinekern.fitted.save import load as saved_estimator
 from onlinekern.preprocessing.pipeline import StreamPipeline
 from onlinekern.preprocessing.steps import learner_of
 
-# A value ends where the next "key=" begins, so that it may hold spaces.
+# A value ends where the next "key=" begins, so it may contain blanks.
 ASSIGNMENT = re.compile(r"\s*(\w+)=(.*?)(?=\s+\w+=|\s*\Z)", re.S)
 WORD = re.compile(r"[A-Za-z_][\w-]*")
-# This attribute has the classes that were announced before the first sample.
+# Attribute with the classes that were set before the first sample.
 ANNOUNCED = "_announced_classes"
 
 
@@ -41,7 +41,7 @@ def value_of(key: str, text: str) -> Any:
 
 
 def parameters_of(text: str) -> Any:
-    """Read parameters from "key=value key=value".
+    """Parse parameters from "key=value key=value".
 
     Examples
     --------
@@ -61,7 +61,7 @@ def parameters_of(text: str) -> Any:
 
 
 def new(name: str, text: str) -> Any:
-    """Make an estimator of `all_estimators` with the parameters of a text, which are checked."""
+    """Make an estimator of `all_estimators` with parameters given as text, and check them."""
     classes = dict(all_estimators())
     if name not in classes:
         raise ValueError(f"there is no estimator {name!r}; there are {', '.join(classes)}")
@@ -91,7 +91,7 @@ def load_file(path: bytes) -> Any:
 
 
 def numeric(estimator: Any) -> Any:
-    """Return the estimator itself, which must be one that the C interface can use."""
+    """Return the estimator itself, after checking that the C interface can use it."""
     if not isinstance(learner_of(estimator), Learner):
         raise ValueError(f"there is no estimator saved, but a {type(estimator).__name__}")
     labels = classes(estimator)
@@ -101,7 +101,7 @@ def numeric(estimator: Any) -> Any:
 
 
 def is_pipeline(estimator: Any) -> bool:
-    # isinstance takes half a microsecond: the metaclass of pipelines has its own.
+    # isinstance takes half a microsecond, because pipelines have a metaclass.
     return StreamPipeline in type(estimator).__mro__
 
 
@@ -111,12 +111,12 @@ def save(estimator: Any) -> bytes:
 
 
 def save_file(estimator: Any, path: bytes) -> None:
-    """Write an estimator to a file, whole or not at all."""
+    """Write an estimator to a file, which appears only when complete."""
     estimator.save(os.fsdecode(path))
 
 
 def classes(estimator: Any) -> Any:
-    """Return the labels learnt or announced, ascending; an empty array if there are none."""
+    """Return the learnt or given labels in ascending order; an empty array if there are none."""
     if hasattr(estimator, "classes_"):
         return estimator.classes_
     return vars(estimator).get(ANNOUNCED, np.empty(0))
@@ -142,14 +142,14 @@ def has_learnt(estimator: Any) -> bool:
 
 
 def check_streams(estimator: Any) -> None:
-    """Raise ValueError unless the estimator can learn batch by batch."""
+    """Raise ValueError unless the estimator can learn in batches."""
     learner = learner_of(estimator)
     if not hasattr(learner, "partial_fit"):
         raise ValueError(f"{type(learner).__name__} learns no streams: use ok_fit")
 
 
 def first_classes(estimator: Any) -> Any:
-    """Return keyword arguments of the first call of a classifier, its classes; later none."""
+    """Return the classes as keyword argument for the first call of a classifier; later, nothing."""
     if has_learnt(estimator) or not isinstance(learner_of(estimator), Classifier):
         return {}
     if ANNOUNCED not in vars(estimator):
@@ -163,7 +163,7 @@ def fit(estimator: Any, X: Any, y: Any, weight: Any) -> None:
 
 
 def learn(estimator: Any, X: Any, y: Any, weight: Any, predictions: Any) -> None:
-    """Learn one pass; put what was predicted before into `predictions`, unless it is None."""
+    """Learn one pass; write the predictions before learning to `predictions` if not None."""
     check_streams(estimator)
     y, first = targets(estimator, y), first_classes(estimator)
     if predictions is None:
@@ -173,9 +173,10 @@ def learn(estimator: Any, X: Any, y: Any, weight: Any, predictions: Any) -> None
 
 
 def way_of(cls: type) -> tuple[bool, ...]:
-    """Return what the models of a class do with single rows by themselves: `one_row.Way`.
+    """Return which single-row calls the core can make directly for a class: `one_row.Way`.
 
-    Each method that Python would call must be the one whose work `one_row` does.
+    For each such call, the method that Python would use must be the one that `one_row`
+    reimplements.
     """
 
     def has(name: str, *owners: Any) -> bool:
@@ -183,7 +184,7 @@ def way_of(cls: type) -> tuple[bool, ...]:
 
     calls_blas = issubclass(cls, Learner) and cls._calls_blas
     learns = has("learn_one", OnlineClassifier, OnlineRegressor)
-    # Every sample of these calls BLAS, which `learn_one` prepares.
+    # Each sample of these calls uses BLAS, for which `learn_one` makes preparations.
     learns = learns and not (calls_blas and has("_next_calls_blas", Learner))
     scores = has("score_one", Learner) and has("_scores", Learner)
     classifies = has("predict", Classifier) and has("_winners", Classifier)
@@ -198,7 +199,7 @@ def way_of(cls: type) -> tuple[bool, ...]:
 
 
 def learn_one(pipeline: Any, x: Any, y: Any) -> bool:
-    """Learn one sample by `learn_one` of a pipeline that has learnt; else return False."""
+    """Learn one sample by `learn_one` of a fitted pipeline; for others, return False."""
     if not (is_pipeline(pipeline) and has_learnt(pipeline)):
         return False
     check_streams(pipeline)
@@ -207,7 +208,7 @@ def learn_one(pipeline: Any, x: Any, y: Any) -> bool:
 
 
 def targets(estimator: Any, y: Any) -> Any:
-    """Return y; only an outlier detector needs none."""
+    """Return y; only an outlier detector may do without it."""
     if y is None and not isinstance(learner_of(estimator), OnlineOutlierDetector):
         raise ValueError("y is NULL")
     return y
@@ -215,7 +216,7 @@ def targets(estimator: Any, y: Any) -> Any:
 
 def scores(estimator: Any, X: Any, out: Array) -> None:
     """Write decision values of samples, or a regressor's predictions, to the array `out`."""
-    # Check before computing.
+    # Check the size before computing.
     check_room(out, X.shape[0] * count(estimator, "n_outputs_"), "scores")
     regressor = isinstance(learner_of(estimator), Regressor)
     write((estimator.predict if regressor else estimator.decision_function)(X), out, "scores")
@@ -231,7 +232,7 @@ def score_one(estimator: Any, x: Any, out: Array) -> None:
 
 
 def write(values: Any, out: Array, name: str) -> None:
-    """Write numbers to the front of the array `out`."""
+    """Write numbers to the beginning of the array `out`."""
     values = np.ravel(values)
     check_room(out, len(values), name)
     out[: len(values)] = values

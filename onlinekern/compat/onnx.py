@@ -1,8 +1,8 @@
-"""onlinekern's learners in the pipelines that skl2onnx converts.
+"""Conversion of scikit-learn pipelines with onlinekern's learners by skl2onnx.
 
-`register` tells skl2onnx of them, so that a scikit-learn Pipeline of its own transformers and a
-learner of this library becomes one ONNX graph. A learner alone, or a `StreamPipeline`, needs no
-skl2onnx: `export_onnx`. docs/onnx.md shows both.
+After `register`, skl2onnx converts a scikit-learn Pipeline of its own transformers and a learner of
+this library to one ONNX graph. A learner alone and a `StreamPipeline` do not need skl2onnx: use
+`export_onnx`. docs/onnx.md shows both.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ from onlinekern.fitted.export.scoring import Scoring
 
 __all__ = ["register"]
 
-# From this opset on the operators have the form that they are written in.
+# From this opset on, the operators have the form that the exporter uses.
 OLDEST_OPSET = 13
-# skl2onnx asks every classifier for `nocl`, graphs without labels, which these do not have.
+# skl2onnx requires the option `nocl` (graphs without labels) for classifiers; it has no effect
+# here.
 OPTIONS = {"zipmap": [True, False, "columns"], "raw_scores": [True, False], "nocl": [False]}
 
 
 def register() -> None:
     """Register a converter of each learner with skl2onnx.
 
-    From then on ``skl2onnx.to_onnx`` and ``convert_sklearn`` take pipelines that end in one. The
-    type of the input decides whether the learner computes in float32 or in double. Classifiers
+    After this, ``skl2onnx.to_onnx`` and ``convert_sklearn`` accept pipelines that end in a learner.
+    The type of the input decides whether the learner computes in float32 or in double. Classifiers
     have skl2onnx's options ``zipmap`` and ``raw_scores``. Calling it again changes nothing.
 
     Raises
@@ -79,7 +80,7 @@ def register() -> None:
 
 
 def infer_types(operator: Any) -> None:
-    """Give the outputs of an operator their types and shapes."""
+    """Set the types and shapes of an operator's outputs."""
     scoring = describe(operator.raw_operator)
     rows = operator.inputs[0].get_first_dimension()
     kind = DoubleTensorType if is_double(operator) else FloatTensorType
@@ -94,12 +95,12 @@ def infer_types(operator: Any) -> None:
 
 
 def is_double(operator: Any) -> bool:
-    """Return whether a learner computes in double; whole numbers are float32 to it."""
+    """Return whether a learner computes in double; whole numbers are computed in float32."""
     return isinstance(operator.inputs[0].type, DoubleTensorType)
 
 
 def convert(scope: Any, operator: Any, container: Any) -> None:
-    """Add the nodes of a learner to the graph that skl2onnx makes."""
+    """Add the nodes of a learner to the graph of skl2onnx."""
     opset = container.target_opset
     if opset < OLDEST_OPSET:
         raise ValueError(f"target_opset must be >= {OLDEST_OPSET}, got {opset}")
@@ -126,7 +127,7 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
 
 
 def given(graph: Graph, operator: Any) -> Tensor:
-    """Return the rows that an operator is given, as floats."""
+    """Return the input rows of an operator as floats."""
     name = operator.inputs[0].full_name
     if is_double(operator):
         return Tensor(graph, name, np.dtype(np.float64))
@@ -136,7 +137,7 @@ def given(graph: Graph, operator: Any) -> Tensor:
 
 
 def class_scores(graph: Graph, results: dict[str, Tensor], scoring: Scoring) -> Tensor:
-    """Return a score for each class, -f and f for two of them, as skl2onnx does."""
+    """Return a score for each class; for two classes -f and f, as in skl2onnx."""
     scores = results["scores"]
     if scoring.n_outputs > 1:
         return scores

@@ -53,10 +53,10 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
 
     Notes
     -----
-    Labels are of one kind, all text or all numbers (or bool). A new label becomes a class when it
-    comes, if `classes` does not name it. Until there are two, the last 1,000 samples are kept, and
-    the only label is predicted; they are learnt with the first sample of the second class.
-    `SDROGDClassifier` cannot take up a third one.
+    All labels must be text, or all must be numbers (or bool). A label that is not in `classes`
+    becomes a class when it comes. While there is only one class, it is predicted, and the last
+    1,000 samples are kept. They are learnt together with the first sample of the second class.
+    `SDROGDClassifier` cannot add a third class.
 
     Examples
     --------
@@ -351,15 +351,16 @@ def Learner(
         A classifier, regressor or outlier detector with `partial_fit`, `learn_one` and
         `score_one`, or a `StreamPipeline` that ends in one. It is cloned, not changed.
     max_features : int or None, default=None
-        Number of columns of the rows that the estimator sees. A kernel model cannot get columns in
-        mid-stream: they are there from the start, and are 0 until their feature comes. None: those
-        of the first sample are all there are.
+        Number of columns of the rows that the estimator gets. A kernel model cannot get new columns
+        during a stream, so all columns exist from the start, and are 0 until their feature comes.
+        None: only the features of the first sample have columns.
     sparse : bool, default=False
-        Whether the rows are CSR matrices: for thousands of columns of which a sample has few, words
-        of texts for example. A sample then costs two microseconds more.
+        Whether the rows are CSR matrices. Use it for thousands of columns of which each sample has
+        few, such as words of texts. Each sample takes two microseconds more.
     classes : list of labels or None, default=None
-        Labels that are known to come: the first sample is learnt at once, and probabilities are of
-        all of them from then on. Others become classes when they come. None: none is known.
+        Labels that are known in advance. The first sample is then learnt at once, and probabilities
+        include all of these labels. Other labels become classes when they come. None: no labels
+        are known.
 
     Returns
     -------
@@ -376,12 +377,12 @@ def Learner(
 
     Notes
     -----
-    Features are numbers or bool. One that a sample lacks is 0. One without a column, because all
-    columns are taken, is ignored: a stream that runs unattended should not stop for a feature more.
-    The first one met while learning gives a warning that names it.
+    Features are numbers or bool. If a sample lacks a feature, its value is 0. A feature that comes
+    when all columns are taken is ignored, because an unattended stream should not stop for a new
+    feature. The first feature ignored in learning gives a warning that names it.
 
-    Where `random_state` of the estimator is None, its seed is drawn when the model is made: copies
-    of a model learn the same, clones do not.
+    If `random_state` of the estimator is None, its seed is drawn when the model is made. So copies
+    of a model learn the same, but clones do not.
 
     Columns that are 0 change no product and no distance, but ``gamma="auto"`` and
     ``gamma="scale"``, the widths in `StreamClassifier` and the random Fourier features depend on
