@@ -1,8 +1,8 @@
-"""Pictures of what learners do on streams (needs matplotlib: ``pip install 'onlinekern[cli]'``).
+"""Pictures of learners on streams (needs matplotlib: ``pip install 'onlinekern[cli]'``).
 
-Displays are used as scikit-learn's: a class method computes and draws, `plot` draws again, and what
-was drawn is in the attributes ``ax_``, ``figure_``, ``line_`` and so on. The functions `plot_...`
-draw comparisons and races.
+Displays work like those of scikit-learn. A class method computes and draws, `plot` draws again, and
+the drawn objects are in attributes such as ``ax_``, ``figure_`` and ``line_``. The functions
+`plot_...` draw comparisons and races.
 """
 
 import lazy_loader

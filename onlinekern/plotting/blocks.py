@@ -1,4 +1,4 @@
-"""The samples that a display is given: arrays, or blocks of a stream."""
+"""The samples for a display: arrays, or blocks of a stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onlinekern.preprocessing.steps import learner_of
 from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.errors import check_count, pairs_of
 
-# Rows that a learner is given at a time. What it learns does not depend on it.
+# Number of rows that a learner gets at a time, which does not affect what it learns.
 ROWS = 1000
 
 
@@ -44,7 +44,7 @@ def blocks_of(X: Any, y: Any = None) -> Iterable[tuple[Any, Any]]:
 def with_classes(
     estimator: Any, blocks: Iterable[tuple[Any, Any]], classes: Any
 ) -> tuple[Iterable[tuple[Any, Any]], Any]:
-    """Return the blocks, and all classes of the stream; None instead of them for a regression.
+    """Return the blocks, and all classes of the stream, or None for a regression.
 
     Raises
     ------
@@ -63,14 +63,14 @@ def with_classes(
 
 
 def cut(blocks: Iterable[tuple[Any, Any]], rows: int) -> Iterator[tuple[Any, ...]]:
-    """Return the blocks in pieces of at most so many rows."""
+    """Return the blocks in pieces of at most `rows` rows."""
     check_count("rows", rows)
-    # X may be a list, which has no shape: y comes first.
+    # X may be a list without a shape, so the length is taken from y.
     return ((X, y) for y, X in in_blocks(((y, X) for X, y in blocks), rows))
 
 
 def name_of(estimator: Any, name: str | None) -> str:
-    """Return the name that was given, or that of the class; of a pipeline, of its last step."""
+    """Return the given name, or the class name of the estimator or of a pipeline's last step."""
     if name is not None:
         return name
     last = learner_of(estimator)

@@ -1,4 +1,4 @@
-"""What a budget costs in errors: one run over the stream for each."""
+"""Error against budget: one run over the stream for each budget."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from onlinekern.evaluate.test_then_train import PrequentialResult, prequential
 from onlinekern.plotting.blocks import blocks_of, name_of, with_classes
 from onlinekern.plotting.style import COLOURS, axes_for, name_error
 
-# Parameters that bound a model, the first that a learner has.
+# Parameters that bound a model; the first one that a learner has is used.
 BOUNDS = ("budget", "max_support", "n_components", "n_prototypes", "sketch_size", "memory_budget")
 
 
 class BudgetDisplay:
-    """Error along a stream against the size that a model may have.
+    """Error along a stream against the budget of the model.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class BudgetDisplay:
         Parameters
         ----------
         estimator : estimator
-            It is cloned for each budget, and learns nothing itself.
+            It is cloned for each budget, and not changed.
         X : array-like or CSR matrix of shape (n_samples, n_features), or list of (X, y)
         y : array-like of shape (n_samples,), optional
             Must be None with a list of blocks.
@@ -174,7 +174,7 @@ class BudgetDisplay:
 
 
 def bound_of(estimator: Any, parameter: str | None) -> str:
-    """Return the name of the parameter that bounds a model; raise ValueError if it has none."""
+    """Return the name of the parameter that bounds a model; raise ValueError if there is none."""
     known = estimator.get_params()
     if parameter is not None:
         if parameter not in known:

@@ -1,4 +1,4 @@
-"""Whether probabilities along a stream come true."""
+"""Calibration of probabilities along a stream."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from onlinekern.streams.errors import check_count
 
 
 class PrequentialCalibrationDisplay(CalibrationDisplay):
-    """Calibration curve of the probabilities that samples had before they were learnt.
+    """Calibration curve of probabilities that were predicted before each sample was learnt.
 
-    A ``sklearn.calibration.CalibrationDisplay``, with its parameters, attributes and methods, that
-    is also made from a stream. Two classes.
+    This is a ``sklearn.calibration.CalibrationDisplay`` with its parameters, attributes and
+    methods, which can also be made from a stream. It needs two classes.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Learn a stream, and draw how often what was probable came.
+        """Learn a stream, and draw the observed frequencies against the predicted probabilities.
 
         Parameters
         ----------
@@ -66,11 +66,12 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
         classes : array-like of shape (2,), optional
             They must be given for a classifier that has learnt nothing and an iterable.
         rows : int, default=100
-            Samples that get their probabilities at a time, before they are learnt. 1 is exact
-            test-then-train, and slow. The first ones of a new model have none, and do not count.
+            Number of samples predicted at a time before they are learnt. 1 is exact
+            test-then-train, but slow. The first samples of a new model have no probabilities, and
+            are left out.
         n_bins : int, default=10
         strategy : {"uniform", "quantile"}, default="uniform"
-            Bins of equal width, or of as many samples each.
+            Bins of equal width, or with equal numbers of samples.
         pos_label : label, optional
             Class whose probability is drawn; by default ``classes_[1]``.
         name : str, optional
@@ -119,7 +120,7 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
 
 
 def probabilities(estimator: Any, blocks: Any, classes: Any, positive: Any) -> tuple[Any, Any]:
-    """Return whether each sample was of the positive class, and its probability beforehand."""
+    """Return whether each sample was of the positive class, and its predicted probability."""
     truths, found = [], []
     for X, y in blocks:
         learnt = getattr(estimator, "classes_", ())

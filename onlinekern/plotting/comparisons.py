@@ -27,19 +27,16 @@ if TYPE_CHECKING:
     from onlinekern.estimators.types import Array
     from onlinekern.evaluate.results import Comparison, MethodResult
 
-# The first marks say more about luck than about the methods.
+# The first points depend more on chance than on the methods.
 FIRST_SHOWN = 100
-# A logarithmic axis shorter than this ratio has too few powers of ten to be read.
+# A logarithmic axis with a smaller ratio of its ends has too few powers of ten to be readable.
 SHORT_AXIS = 200
-# Errors whose largest is so many times the smallest are told apart on a logarithmic axis only.
+# If the ratio of the largest to the smallest error is above this, the axis is logarithmic.
 WIDE_ERRORS = 5
 
 
 def plot_comparisons(comparisons: Sequence[Comparison], path: str | PathLike[str]) -> None:
-    """Draw two panels for every comparison, and a third one for the order of the file.
-
-    Each curve has its name and last value at its end, the least error in bold. Baselines are grey;
-    one that is far above the methods is named at the top of the panel instead.
+    """Draw two panels for each comparison, and a third one for the order of the file.
 
     Parameters
     ----------
@@ -83,7 +80,7 @@ def plot_comparisons(comparisons: Sequence[Comparison], path: str | PathLike[str
 
 
 def plot_errors(comparison: Comparison, axes: Axes) -> None:
-    """Draw the error so far (mistake rate in %, or RMSE) against the samples seen."""
+    """Draw the error so far (mistake rate in %, or RMSE) against the number of samples."""
     curves = []
     for result, style in _styled(comparison):
         samples, error, _ = result.mean_curves()
@@ -95,7 +92,7 @@ def plot_errors(comparison: Comparison, axes: Axes) -> None:
 
 
 def plot_window(comparison: Comparison, axes: Axes) -> None:
-    """Draw the error over the last samples against the samples seen, that axis linear."""
+    """Draw the error of the last samples against the number of samples, on a linear axis."""
     if not comparison.has_window:
         axes.set_axis_off()
         return
@@ -107,7 +104,7 @@ def plot_window(comparison: Comparison, axes: Axes) -> None:
 
 
 def plot_supports(comparison: Comparison, axes: Axes) -> None:
-    """Draw the number of support vectors against the samples seen, both axes logarithmic."""
+    """Draw the number of support vectors against the number of samples, on logarithmic axes."""
     ends = []
     axes.set_xscale("log")
     for result, style in _styled(comparison):
@@ -128,7 +125,7 @@ def plot_supports(comparison: Comparison, axes: Axes) -> None:
 
 
 def _styled(comparison: Comparison) -> Iterator[tuple[MethodResult, dict[str, Any]]]:
-    """Yield each method with its style; baselines are grey, and no two curves have one style."""
+    """Yield each method with its style; baselines are grey, and all styles are different."""
     place = 0
     greys = iter(LINES[1:])
     for result in comparison.methods:
@@ -140,7 +137,7 @@ def _styled(comparison: Comparison) -> Iterator[tuple[MethodResult, dict[str, An
 
 
 def _draw_errors(axes: Axes, comparison: Comparison, curves: Any, what: str) -> None:
-    """Draw curves of errors and their labels; baselines far above the methods are only named."""
+    """Draw error curves with their labels; baselines far above the methods are only named."""
     counted = comparison.task == "classification"
     unit = 100 if counted else 1
     curves = [(result, style, samples, unit * error) for result, style, samples, error in curves]
@@ -173,7 +170,7 @@ def _draw_errors(axes: Axes, comparison: Comparison, curves: Any, what: str) -> 
 
 
 def _title(axes: Axes, comparison: Comparison, what: str) -> None:
-    # The name is that of a file: a dollar sign in it does not begin a formula.
+    # The name is that of a file, so a dollar sign in it must not begin a formula.
     axes.set_title(f"{Path(comparison.data).name}: {what}", parse_math=False)
 
 

@@ -1,4 +1,4 @@
-"""Importances of features as bars."""
+"""Importances of features as a bar chart."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class ImportanceDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
-        From the largest on; last the bar of the others, if there are some.
+        Bars in descending order, followed by the bar of the other features, if there are any.
     shown : ndarray of shape (n_shown,), intp
-        The features that have bars of their own.
+        The features with a bar of their own.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class ImportanceDisplay:
 
 
 def asked_of(estimator: Any, n: int, names: Sequence[str] | None) -> tuple[Floats, Array]:
-    """Return the importances of an estimator, and the names of its features, both checked."""
+    """Return the importances of an estimator and the names of its features, after checks."""
     check_count("n", n)
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
@@ -148,7 +148,7 @@ def asked_of(estimator: Any, n: int, names: Sequence[str] | None) -> tuple[Float
 
 
 def found_in(estimator: Any) -> tuple[Floats, Array]:
-    """Return the importances of an estimator, or of a step of a pipeline, and names of features."""
+    """Return importances and feature names of an estimator, or of a step of a pipeline."""
     steps = steps_of(estimator)
     places = [k for k, one in enumerate(steps) if has_importances(one)]
     if not places:
@@ -164,7 +164,8 @@ def found_in(estimator: Any) -> tuple[Floats, Array]:
     if names is None and places[-1] > 0:
         names = names_before(estimator, places[-1])
         before = steps[places[-1] - 1]
-        # A race that learns what an encoder makes of a table tells of columns of categories.
+        # A race behind an encoder has importances of the columns of the layout, not of all
+        # features.
         if names is not None and len(names) != len(importances) and hasattr(before, "layout_"):
             names = before._names_in_layout()
     if names is None:
@@ -173,10 +174,10 @@ def found_in(estimator: Any) -> tuple[Floats, Array]:
 
 
 def has_importances(estimator: Any) -> bool:
-    """Return whether an estimator has importances; NotFittedError if it will have them."""
+    """Return whether an estimator has importances; NotFittedError if it only lacks a fit."""
     try:
         _ = estimator.feature_importances_
-    except NotFittedError:  # an AttributeError, too
+    except NotFittedError:  # which is an AttributeError, too
         raise
     except AttributeError:
         return False
@@ -184,7 +185,7 @@ def has_importances(estimator: Any) -> bool:
 
 
 def names_before(pipeline: Any, place: int) -> Array | None:
-    """Return the names that the steps in front of a step give its features, None without any."""
+    """Return the feature names given by the steps before a step, or None."""
     try:
         names: Array = pipeline[:place].get_feature_names_out()
     except (AttributeError, ValueError):

@@ -1,4 +1,4 @@
-"""Labels at the ends of curves, moved apart so that none lies on another."""
+"""Labels at the ends of curves, placed without overlaps."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from onlinekern.estimators.types import ArrayLike, Floats
 
 POINTS = 8.5
-# Height of a line of text over the size of its letters.
+# Ratio of line height to font size.
 LEADING = 1.3
-# Points between the end of a curve and its label, where a line leads from one to the other.
+# Distance in points between the end of a curve and its label; a line joins the two.
 GAP = 36
-# Of that gap, what is a sample of the curve's line beside its label.
+# Share of this distance used for a sample of the curve's line style.
 KEY = 16
 
 
@@ -44,10 +44,10 @@ class End(NamedTuple):
 
 
 def spread(wanted: ArrayLike, gap: float, low: float, high: float) -> Floats:
-    """Find places for labels: in the order of those wanted, no two nearer than a gap.
+    """Find positions for labels: in the order of the wanted ones, and at least `gap` apart.
 
-    They move as little as possible (least squares: an isotonic regression). If there is not enough
-    room between `low` and `high`, they reach beyond `high`.
+    The labels move as little as possible (least squares, by isotonic regression). If there is not
+    enough room between `low` and `high`, they extend beyond `high`.
 
     Parameters
     ----------
@@ -69,15 +69,15 @@ def spread(wanted: ArrayLike, gap: float, low: float, high: float) -> Floats:
 
 
 def room_for(n_labels: int) -> float:
-    """Return the height in inches of axes beside which so many labels stand."""
+    """Return the height in inches of axes that have room for this many labels."""
     return n_labels * POINTS * LEADING / 72
 
 
 class EndLabels:
     """Labels to the right of axes, each joined to the end of its curve.
 
-    They find their places whenever the figure is drawn, so that they stay apart in a figure whose
-    size or layout changes.
+    The positions are computed each time the figure is drawn, so that labels do not overlap after a
+    change of size or layout.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class EndLabels:
         )  # fmt: skip
 
     def _at(self, place: int) -> Callable[[Any], Transform]:
-        """Return what moves a label to its place, which matplotlib asks for when it draws."""
+        """Return the function for a label's position, which matplotlib calls when drawing."""
         from matplotlib.transforms import Affine2D
 
         def move(renderer: Any) -> Transform:

@@ -1,4 +1,4 @@
-"""The error along a stream: of the last samples and of all so far, with the drifts found."""
+"""The error along a stream: of the last samples and of all samples, with detected drifts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from onlinekern.plotting.style import COLOURS, GREY, axes_for, dress, name_error
 class PrequentialDisplay:
     """Learning curve along a stream: each sample is predicted before it is learnt.
 
-    Not scikit-learn's ``LearningCurveDisplay``, which fits models to training sets of growing size:
-    here one model learns one stream, and its errors are those on samples that it has not seen.
+    This differs from scikit-learn's ``LearningCurveDisplay``, which fits models to training sets of
+    growing size. Here, one model learns one stream, and its errors are those on unseen samples.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class PrequentialDisplay:
         return display
 
     def _grow(self, result: PrequentialResult, ax: Any, **kwargs: Any) -> Self:
-        """Draw the first result of a stream, or move the curves to a later one."""
+        """Draw the first result of a stream, or update the curves by a later one."""
         if hasattr(self, "ax_"):
             return self.update(result)
         self.result = result
@@ -169,10 +169,10 @@ class PrequentialDisplay:
         return self
 
     def update(self, result: PrequentialResult) -> Self:
-        """Move the curves that were drawn to a later result of the same stream.
+        """Update the curves by a later result of the same stream.
 
-        ``prequential(..., watch=display.update)`` does so while it runs. Who shows the figure draws
-        its canvas anew.
+        ``prequential(..., watch=display.update)`` calls this while it runs. The caller must redraw
+        the canvas of the figure.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class PrequentialDisplay:
         return self
 
     def _mark_drifts(self) -> None:
-        """Draw a line where drift was found, and let the axis of the errors begin at 0."""
+        """Draw a line at each detected drift, and let the error axis begin at 0."""
         if len(self.result.drifts):
             self.drift_lines_ = self.ax_.vlines(
                 self.result.drifts, 0, 1, transform=self.ax_.get_xaxis_transform(), color=GREY,
@@ -209,7 +209,7 @@ class PrequentialDisplay:
 
 
 def curves_of(result: PrequentialResult) -> tuple[Floats, Floats, Floats]:
-    """Return the samples, and the errors of the last ones and of all, in % if they are counted."""
+    """Return numbers of samples, and errors of the last and of all; in % if they are counts."""
     points, unit = result.curves, 1 if result.mistakes is None else 100
     if "window_error" not in points:
         raise ValueError("result must have been found with a window, got window=None")

@@ -1,4 +1,4 @@
-"""A figure that is shown anew while a stream runs: in a notebook, or in a window."""
+"""A figure that is updated while a stream runs, in a notebook or in a window."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 from onlinekern.estimators.progress import in_notebook
 
-# Drawing takes no more than about this share of the time, and happens no more often than that.
+# Largest share of the time that drawing may take, and shortest time between two drawings.
 SHARE = 0.1
 SECONDS = 0.2
 
 
 class Live:
-    """Shows a figure again and again, but not so often that it slows the stream.
+    """Shows a figure repeatedly, but not so often that it slows down the stream.
 
-    Without a notebook and without a window there is nothing to show, and nothing is drawn.
+    Without a notebook or a window, nothing is drawn.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Live:
         import matplotlib
 
         self.figure, self.draw, self.handle = figure, draw, None
-        # A backend with windows, such as that of ipympl, has a canvas that draws itself anew.
+        # With a windowed backend, such as ipympl, the canvas redraws itself.
         self.is_picture = in_notebook() and "inline" in matplotlib.get_backend().lower()
         windows = figure.canvas.required_interactive_framework is not None
         self.is_seen = self.is_picture or windows or "ipympl" in matplotlib.get_backend()
@@ -45,7 +45,7 @@ class Live:
             self.wait = max(SECONDS, (self.drawn_at - began) / SHARE)
 
     def show(self) -> None:
-        """Show the figure as it is now."""
+        """Show the present state of the figure."""
         if not self.is_seen:
             return
         if self.is_picture:
@@ -55,7 +55,7 @@ class Live:
             self.figure.canvas.flush_events()
 
     def end(self) -> None:
-        """Show the figure for the last time; a notebook shows it no second time below the cell."""
+        """Show the final figure, without a second copy below the notebook's cell."""
         self.show()
         if self.is_picture:
             from matplotlib import pyplot

@@ -1,4 +1,4 @@
-"""What a learnt metric looks at: bars of importances, or its matrix."""
+"""A learnt metric as a bar chart of importances, or as a matrix."""
 
 from __future__ import annotations
 
