@@ -12,7 +12,7 @@ from onlinekern.core.models.forest import ForestSpace
 from onlinekern.estimators.savable import require
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.validation import NUMBERS
-from onlinekern.learners.race.kinds import Expert, decoded_rows
+from onlinekern.learners.race.kinds import Expert, bytes_of_moments, decoded_rows
 
 MEGABYTE = 2**20
 
@@ -105,9 +105,15 @@ def form_of(race: Any, n_outputs: int) -> tuple[int, int, bool]:
     return race.d, n_outputs, not race.moments.centred
 
 
-def megabytes(experts: list[Expert], form: tuple[int, int, bool], is_taught: bool = False) -> float:
+def megabytes(experts: list[Expert], form: tuple[int, int, bool]) -> float:
     """Return the megabytes of experts together for samples of a form, see `Expert.n_bytes`."""
-    return sum(expert.n_bytes(*form, is_taught=is_taught) for expert in experts) / MEGABYTE
+    return sum(expert.n_bytes(*form) for expert in experts) / MEGABYTE
+
+
+def bytes_of_race(experts: list[Expert], form: tuple[int, int, bool], is_taught: bool) -> int:
+    """Return the bytes of a race of these experts, with its moments."""
+    of_experts = sum(expert.n_bytes(*form, is_taught=is_taught) for expert in experts)
+    return of_experts + bytes_of_moments(form[0], form[2])
 
 
 def check_kind(y: Array, known: Any) -> None:

@@ -43,6 +43,7 @@ from onlinekern.estimators.warnings import warn
 from onlinekern.learners.race.experts import former_versions, ladder, slots_in_room, who_stays
 from onlinekern.learners.race.growing import (
     MEGABYTE,
+    bytes_of_race,
     check_beginning,
     check_kind,
     check_waiting,
@@ -59,7 +60,6 @@ from onlinekern.learners.race.kinds import (
     WIDE_CLIP,
     Expert,
     Layout,
-    bytes_of_moments,
     new_moments,
 )
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
@@ -113,8 +113,7 @@ class StreamLearner(Learner):
     def _n_bytes(self, form: Form) -> int:
         own = form.n_features, form.n_outputs, form.is_sparse
         # Memory of renewals does not make experts smaller: memory_budget is for what is kept.
-        kept = sum(expert.n_bytes(*own, is_taught=True) for expert in self._experts(*own))
-        return kept + bytes_of_moments(form.n_features, form.is_sparse)
+        return bytes_of_race(self._experts(*own), own, is_taught=True)
 
     def _encoding(self, X: Any, y: Any) -> dict[str, Any]:
         return {**super()._encoding(X, y), "slots": self._slots(y)}
@@ -263,9 +262,8 @@ class StreamLearner(Learner):
             one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
         found = report_of(race, experts, self._task)
         form = form_of(race, race.head.n_outputs)
-        moments = bytes_of_moments(form[0], form[2]) / MEGABYTE
         memory, most = (
-            moments + megabytes(experts, form, is_taught) for is_taught in (False, True)
+            bytes_of_race(experts, form, is_taught) / MEGABYTE for is_taught in (False, True)
         )
         encodes = "encoder_" in self.__dict__
         return replace(found, encodes=encodes, memory=memory, most_memory=most)
