@@ -198,9 +198,9 @@ static real goal_of(int32_t k, real y)
 }
 
 /*** forest_held: all_finite ***/
-/* Return the value to learn in place of the target y of output k. A target is an outlier if it
-   is far from the other targets and from the prediction, and nothing has announced it. It is
-   then replaced by a value near the prediction. */
+/* Return the value to learn in place of the target y of output k. A target far from the mean and
+   from the prediction is an outlier if predictions are usually good, but have not been on the side
+   of such far targets before. It is then replaced by a value near the prediction. */
 static real hold(int32_t k, real y, real *own)
 {
     const real mean = $offset, deviation = $unit, limit = $longest * own[1];

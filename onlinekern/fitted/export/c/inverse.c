@@ -289,9 +289,9 @@ static real margin_without(int32_t slot, real total)
     return own - rival;
 }
 
-/* Choose the slot to be freed. If too many support vectors are misclassified when left out, it
-   is the one with the most negative margin. Otherwise it is the one with the smallest
-   leave-one-out residuals. The newest support vector was a mistake, so it is not among the
+/* Choose the slot to be freed. If too many support vectors are misclassified when left out, it is
+   the one with the most negative margin. Otherwise it is the one with the smallest leave-one-out
+   residuals. The newest support vector came by a mistake, so it is not counted among the
    misclassified ones. */
 static int32_t leaving_slot(int32_t newest)
 {
