@@ -26,6 +26,9 @@ from onlinekern.estimators.validation import (
 
 # Fewer numbers have no trend. Odds are finite: those of 1 are what single precision has below it.
 TREND_FROM, LEAST, MOST = 8, 2.0**-100, 1 - 2.0**-24
+# The trend sees numbers as no farther from the quantiles TAIL and 1 - TAIL than FAR times the gap
+# between these: a score of an unbounded kernel may be 1e15 times the others.
+TAIL, FAR = 0.1, 3
 
 
 class RecentQuantile:
@@ -37,7 +40,8 @@ class RecentQuantile:
     Numbers of a model that learns have a trend: it scores a row the higher, the more it has learnt.
     Number s is seen as ``level + slope / s`` and a rest, by least squares, and the quantile is that
     of the rests around the trend at the middle of the numbers until the next update. Odds are seen
-    as ``factor s^power``. There is no trend of fewer than eight.
+    as ``factor s^power``. There is no trend of fewer than eight. Numbers far from the others count
+    for the trend as if they were nearer.
 
     Parameters
     ----------
@@ -104,26 +108,25 @@ class RecentQuantile:
             self.quantile = float(np.quantile(recent, self.fraction, method="weibull"))
             return
         seen = self.linked(recent)
-        slope, times, rests = self.trend(places, seen)
-        middle, spread = times.mean(), np.square(times - times.mean()).sum()
+        times = self.times(self.count - 1 - places, places + 1)
+        low, high = np.quantile(seen, [TAIL, 1 - TAIL], method="weibull")
+        near = np.clip(seen, low - FAR * (high - low), high + FAR * (high - low))
+        # From the last number on: what is constant has no trend, and no rest.
+        last = near[-1]
+        level, middle = (near - last).mean(), times.mean()
+        apart = times - middle
+        spread = np.square(apart).sum()
+        slope = (apart * (near - last)).sum() / spread
         half = (self.step() + 1) / 2
         ahead = self.times(-half, self.count + half) - middle
         # A line through n numbers is nearer to them than to the next one.
         wider = np.sqrt((1 + 1 / n + ahead * ahead / spread) / (1 - 2 / n))
+        rests = seen - last - level - slope * apart
         rest = np.quantile(rests, self.fraction, method="weibull")
-        line = seen[-1] - rests[-1] + slope * (ahead + middle - times[-1])
         # Where there is hardly a rest, as of equal rows, the bend of the trend is not to decide.
-        most = seen[-1] + (seen[-(n // TREND_FROM) :] - seen[-1]).mean()
-        self.quantile = float(self.unlinked(min(line + wider * rest, most)))
-
-    def trend(self, places: Array, seen: Floats) -> tuple[float, Array, Floats]:
-        """Return the slope of the trend, the times of these places in it, and the rests."""
-        times = self.times(self.count - 1 - places, places + 1)
-        apart = times - times.mean()
-        # From the last number on: what is constant has no trend, and no rest.
-        rests = seen - seen[-1]
-        slope = (apart * rests).sum() / np.square(apart).sum()
-        return slope, times, rests - rests.mean() - slope * apart
+        most = (near[-(n // TREND_FROM) :] - last).mean()
+        found = min(level + slope * ahead + wider * rest, most)
+        self.quantile = float(self.unlinked(last + found))
 
     def times(self, ages: Any, numbers: Any) -> Any:
         """Return what the trend is linear in, 0 for the last number, which has the age 0."""

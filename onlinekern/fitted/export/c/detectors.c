@@ -27,9 +27,9 @@ static real ranked(int32_t n, int32_t k)
 }
 
 /* Return the quantile of n residuals. */
-static real quantile_of_rests(int32_t n)
+static real quantile_of_rests(int32_t n, real fraction)
 {
-    const real wanted = $fraction * (real)(n + 1) - 1, place = wanted > 0 ? wanted : 0;
+    const real wanted = fraction * (real)(n + 1) - 1, place = wanted > 0 ? wanted : 0;
     const int32_t below = (int32_t)place;
     const real least = ranked(n, below), next = below + 1 < n ? ranked(n, below + 1) : least;
     return least + (place - (real)below) * (next - least);
@@ -58,6 +58,12 @@ static real time_of_newest(int32_t n, int32_t j)
     return time_of((real)(n - 1 - j), (real)(recent_count - n + j + 1));
 }
 
+/* Clip a number to an interval. */
+static real between(real number, real least, real most)
+{
+    return number < least ? least : number > most ? most : number;
+}
+
 /* Store the score that a sample had before it was learnt. The offset is a quantile of the newer
    half of the scores, taken around their trend. It is computed again each time the number of
    samples has grown by 1/32 to 1/16, but at least after every $every samples. */
@@ -66,7 +72,7 @@ static void note_score(real score)
     const int32_t kept = recent_count / 2 < $kept ? (int32_t)(recent_count / 2) + 1 : $kept;
     const int32_t newest = kept / $trend_from;
     int32_t first, step = 1;
-    real last, level = 0, middle = 0, spread = 0, slope = 0, most = 0, ahead, found;
+    real last, level = 0, middle = 0, spread = 0, slope = 0, most = 0, low, high, ahead, found;
     recent[recent_count % $kept] = score;
     recent_count += 1;
     while (step < $every && recent_count / 32 >= step)
@@ -77,31 +83,41 @@ static void note_score(real score)
     if (kept < $trend_from) {
         for (int32_t j = 0; j < kept; j++)
             rests[j] = recent[(first + j) % $kept];
-        offset = quantile_of_rests(kept);
+        offset = quantile_of_rests(kept, $fraction);
         return;
     }
-    last = linked_score(score);
+    for (int32_t j = 0; j < kept; j++)
+        rests[j] = -linked_score(recent[(first + j) % $kept]);
+    high = -quantile_of_rests(kept, $tail);
+    for (int32_t j = 0; j < kept; j++)
+        rests[j] = -rests[j];
+    low = quantile_of_rests(kept, $tail);
+    /* What is far from the others counts for the trend as if it were nearer. */
+    found = $far * (high - low);
+    low -= found;
+    high += found;
+    last = between(rests[kept - 1], low, high);
     for (int32_t j = 0; j < kept; j++) {
-        rests[j] = linked_score(recent[(first + j) % $kept]) - last;
-        level += rests[j] / (real)kept;
+        const real near = between(rests[j], low, high) - last;
+        level += near / (real)kept;
         middle += time_of_newest(kept, j) / (real)kept;
         if (j >= kept - newest)
-            most += rests[j] / (real)newest;
+            most += near / (real)newest;
     }
     for (int32_t j = 0; j < kept; j++) {
         const real apart = time_of_newest(kept, j) - middle;
         spread += apart * apart;
-        slope += apart * rests[j];
+        slope += apart * (between(rests[j], low, high) - last);
     }
     slope /= spread;
     for (int32_t j = 0; j < kept; j++)
-        rests[j] -= level + slope * (time_of_newest(kept, j) - middle);
+        rests[j] -= last + level + slope * (time_of_newest(kept, j) - middle);
     /* The trend is fitted to n numbers, so it lies closer to them than to the next one; correct
        that. */
     found = (real)(step + 1) / 2;
     ahead = time_of(-found, (real)recent_count + found) - middle;
     found = 1 + 1 / (real)kept + ahead * ahead / spread;
-    found = SQRT(found / (1 - 2 / (real)kept)) * quantile_of_rests(kept);
+    found = SQRT(found / (1 - 2 / (real)kept)) * quantile_of_rests(kept, $fraction);
     found += level + slope * ahead;
     offset = unlinked_score(last + (found < most ? found : most));
 }

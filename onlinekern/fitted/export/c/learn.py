@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from onlinekern.estimators.outliers import LEAST, MOST, TREND_FROM
+from onlinekern.estimators.outliers import FAR, LEAST, MOST, TAIL, TREND_FROM
 from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.rules import CONTINUED, write_rule
@@ -287,6 +287,8 @@ class LearningWriter(Forms):
             every=recent.every,
             fraction=fraction,
             trend_from=TREND_FROM,
+            tail=self.number(TAIL),
+            far=FAR,
             time="LOG1P(age / number)" if recent.odds else "age / number",
             linked=linked,
             unlinked=unlinked,
