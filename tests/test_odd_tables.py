@@ -223,7 +223,9 @@ def test_text_that_looks_like_numbers_is_warned_of(text):
         (["3,5 %", "1 %"], True, False), (["$2.50", "-$1.50"], True, False),
         (["1,2,3", "4"], False, False), (["1.2.3", "1.2"], False, False),
         (["$", "2"], False, False), (["1,20,300", "2"], False, False),
-        (["5 kg", "2"], False, False),
+        (["5 kg", "2"], False, False), (["0,125", "0,5"], True, True),
+        (["01067", "9110"], False, False), (["030123456", "03012345678"], False, False),
+        (["+4930123456", "+49301234567"], False, False), (["+1.5", "-2"], True, False),
     ],
 )  # fmt: skip
 def test_decimal_commas_are_told_from_thousands(texts, told, is_comma):
@@ -235,6 +237,20 @@ def test_decimal_commas_are_told_from_thousands(texts, told, is_comma):
     said = [str(one.message) for one in found]
     assert len(said) == told
     assert any("--decimal" in one for one in said) == is_comma
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("{0} %", r"numbers, '0 %' for one\. Make numbers"), ("{0},5", r"\(on .* --decimal ,\); or"),
+     ("{1}.{2}.2020", r"dates, '1\.1\.2020' for one, for .* \(pandas\.to_datetime\); or")],
+)  # fmt: skip
+def test_a_column_is_warned_of_once(text, told):
+    """It is either ignored or becomes categories, not both."""
+    texts = [text.format(k, 1 + k % 28, 1 + k // 28) for k in range(300)]
+    table = pd.DataFrame({"x": np.arange(len(texts)) * 1.0, "size": texts})
+    with pytest.warns(UserWarning, match=f"'size' is ignored, .*{told}") as found:
+        TableEncoder().fit(table)
+    assert len(found) == 1
 
 
 MANY = 240
@@ -252,7 +268,10 @@ def test_a_column_of_which_no_value_comes_again_is_left_out(learner, kind, holes
     table = ORDERS.assign(order=[None] * holes + list(ORDERS["order"][holes:]))
     rows = table.astype({"order": "category"}) if kind == "category" else table
     rows = table.to_dict("records") if kind == "dictionaries" else rows
-    with pytest.warns(UserWarning, match="column 'order' is ignored, .* first 240 values are diff"):
+    told = (
+        rf"column 'order' is ignored, .* the {MANY - holes} values in its first 240 rows are diff"
+    )
+    with pytest.warns(UserWarning, match=told):
         model = learner(random_state=0).fit(rows, RIGHT)
     assert model.encoder_.kinds_["order"] == "ignore"
     assert model.encoder_.kinds_["user"] != "ignore"  # some came twice

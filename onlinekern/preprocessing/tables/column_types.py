@@ -29,7 +29,10 @@ BOOLEAN = r"^(?i:true|false)$"
 # Marks that may stand before and after a number, and numbers with digits in groups of three:
 # 1,234.50 or 1.234,50.
 AROUND = re.compile(r"^\s*([+-]?)\s*[$\u20ac\u00a3\u00a5]?\s*|\s*[%$\u20ac\u00a3\u00a5]?\s*$")
-GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?|[+-]?[0-9]{1,3}(\.[0-9]{3})+,[0-9]*")
+GROUP = r"[+-]?[1-9][0-9]{0,2}"
+GROUPED = re.compile(rf"{GROUP}(,[0-9]{{3}})+(\.[0-9]*)?|{GROUP}(\.[0-9]{{3}})+,[0-9]*")
+# Digits that nobody counts with: 01067, and numbers of telephones with the code of a country.
+CODE = re.compile(r"0[0-9]+|\+[1-9][0-9]{7,14}")
 # The places of a single text among itself.
 ONE = np.zeros(1, dtype=np.int32)
 # Largest default number of one-hot features of a category column.
@@ -102,10 +105,12 @@ def looks_like_numbers(values: Any) -> tuple[str, bool] | None:
     """If all texts look like numbers, return the first one, and whether commas are decimal.
 
     Numbers may have a percent sign or a currency, and a comma before decimals or thousands. Digits
-    of equal length, such as postcodes, are codes and not numbers.
+    of equal length, such as postcodes, and digits with a 0 in front are codes and not numbers.
     """
     texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
     if all(map(str.isdigit, texts)) and {*map(len, texts)} - {1} and len({*map(len, texts)}) == 1:
+        return None
+    if any(map(CODE.fullmatch, texts)):
         return None
     bare = [AROUND.sub(r"\1", text) for text in texts]
     found = [bool(GROUPED.fullmatch(text)) for text in bare]

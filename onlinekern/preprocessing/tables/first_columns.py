@@ -17,6 +17,7 @@ from onlinekern.preprocessing.tables.column_types import (
     looks_like_dates,
     looks_like_numbers,
     never_come_again,
+    texts_of,
 )
 from onlinekern.preprocessing.tables.columns import (
     BooleanColumn,
@@ -65,6 +66,10 @@ def first_columns(table: Any, given: dict[str, str], encoder: Any) -> list[Colum
     values = {name: array_in(table, name) for name in kinds}
     # In slots, values that come again after all are worth their place.
     alone = [] if shared else identifiers(kinds, values, given, encoder.hashed_features)
+    for name in kinds:
+        if name not in given:
+            stored = table.schema.field(name).type
+            warn_of_guess(name, kinds[name], values[name], stored, name in alone)
     return led(
         [
             IgnoredColumn(name, waits=name not in (*given, *alone))
@@ -87,15 +92,13 @@ def kind_in(table: Any, name: str, given: str | None, most: int) -> str:
         )  # fmt: skip
     if family(values.type) == "other" and kind != "ignore":
         raise ColumnTypeError(name, f"holds {values.type}, which is no {kind}")
-    if given is None:
-        warn_of_guess(name, kind, values, stored)
     return kind
 
 
 def identifiers(
     kinds: dict[str, str], values: dict[str, Any], given: dict[str, str], width: int | None
 ) -> list[str]:
-    """Return the columns of which no value comes again, and warn of them: they only mislead.
+    """Return the columns of which no value comes again: they only mislead.
 
     Whoever says how they are hashed wants them, and a table may have no other columns.
     """
@@ -104,18 +107,15 @@ def identifiers(
         if kind == "hashed" and width is None and name not in given
         and never_come_again(values[name])
     ]  # fmt: skip
-    if all(kind == "ignore" or name in found for name, kind in kinds.items()):
-        return []
-    for name in found:
-        warn(f"column {name!r} is ignored, in later rows too: nearly all of its first "
-             f"{len(values[name]):,} values are different, as those of an identifier, and tell "
-             f"nothing of other rows. TableEncoder(kinds={{{name!r}: 'hashed'}}) in front keeps "
-             f"it, on the command line --column {name}=hashed", UserWarning)  # fmt: skip
-    return found
+    others = [name for name, kind in kinds.items() if kind != "ignore" and name not in found]
+    return found if others else []
 
 
-def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
-    """Warn about a column without values, and about text that may be more than categories."""
+def warn_of_guess(name: str, kind: str, values: Any, stored: Any, alone: bool) -> None:
+    """Warn about a column that is ignored, and about text that may be more than categories.
+
+    `alone` says that no value of the column comes again.
+    """
     if kind == "ignore":
         rows = (
             "the first row has no value"
@@ -129,19 +129,30 @@ def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
              UserWarning)  # fmt: skip
         return
     is_text = family(values.type) == "text" and not str(stored).startswith("dictionary")
-    if is_text and kind in ("category", "hashed"):
-        numbers = looks_like_numbers(values)
-        if numbers is not None:
-            comma = " (on the command line: --decimal ,)" if numbers[1] else ""
-            warn(f"column {name!r} is text that looks like numbers, {numbers[0]!r} for one: each "
-                 f"becomes a category. Make numbers of it before{comma}; or kinds={{{name!r}: "
-                 "'category'} in a TableEncoder says that it is right", UserWarning)  # fmt: skip
-        date = looks_like_dates(values)
-        if date is not None:
-            warn(f"column {name!r} is text that looks like dates, {date!r} for one: each becomes a "
-                 "category, for dates are read as in ISO 8601 (2026-03-02 08:00). Make dates of it "
-                 f"before (pandas.to_datetime); or kinds={{{name!r}: 'category'}} in a "
-                 "TableEncoder says that it is right", UserWarning)  # fmt: skip
+    may_be_more = is_text and kind in ("category", "hashed")
+    numbers = looks_like_numbers(values) if may_be_more else None
+    date = looks_like_dates(values) if may_be_more else None
+    comma = " (on the command line: --decimal ,)" if numbers and numbers[1] else ""
+    looks, more, remedy = "", "", ""
+    if numbers:
+        looks = f"text that looks like numbers, {numbers[0]!r} for one"
+        remedy = f"Make numbers of it before{comma}"
+    elif date:
+        looks = f"text that looks like dates, {date!r} for one"
+        more = ", for dates are read as in ISO 8601 (2026-03-02 08:00)"
+        remedy = "Make dates of it before (pandas.to_datetime)"
+    if alone:
+        there = sum(map(bool, texts_of(values).to_pylist()))
+        hint = f"It is {looks}{more}. {remedy}; or " if looks else ""
+        warn(f"column {name!r} is ignored, in later rows too: nearly all of the {there:,} values "
+             f"in its first {len(values):,} rows are different, as those of an identifier, and "
+             f"tell nothing of other rows. {hint}TableEncoder(kinds={{{name!r}: 'hashed'}}) in "
+             f"front keeps it, on the command line --column {name}=hashed",
+             UserWarning)  # fmt: skip
+    elif looks:
+        warn(f"column {name!r} is {looks}: each becomes a category{more}. {remedy}; or "
+             f"kinds={{{name!r}: 'category'}} in a TableEncoder says that it is right",
+             UserWarning)  # fmt: skip
 
 
 def has_slots(categories: str, table: Any, kinds: dict[str, str]) -> bool:
