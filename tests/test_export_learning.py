@@ -21,6 +21,7 @@ from onlinekern import (
     PAClassifier,
     QKLMSRegressor,
     SPAClassifier,
+    SPAOneClass,
     StreamClassifier,
     make_stream_pipeline,
 )
@@ -410,6 +411,20 @@ def test_targets_far_off_are_as_near_as_in_python(name, n, stream, tmp_path):
     teach(program, model, X[n:], y[n:])
     assert difference(program, model, X) < 1e-6
     assert 20 < model.target_scale_ < 40
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_detector_beside_rows_far_away(dtype, stream, tmp_path):
+    """Their scores decide neither the trend nor where numbers are rounded."""
+    X = stream("regression", n=700)[0]
+    X[90::97] *= 1e4
+    model = SPAOneClass(kernel="linear", random_state=0).partial_fit(X[:50])
+    made = model.export_c(tmp_path / "model.c", dtype=dtype, learn=True, capacity=700)
+    program = Program(load(tmp_path, [made.code]), "model", dtype, 1)
+    teach(program, model, X[50:], np.zeros(650))
+    near, most = X[:90], 1e-6 if dtype == "float64" else 1e-2
+    assert np.abs(program.scores(near) - scores_of(model, near)).max() < most
+    assert 0 < np.mean(model.predict(near) == -1) < 0.3
 
 
 def test_a_diverging_regression_stops(stream, tmp_path):

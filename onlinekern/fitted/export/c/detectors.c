@@ -5,10 +5,11 @@
     return -LOG(1 / score - 1);
 
 /*** recent_scores ***/
-/* Return the k-th smallest of n residuals, counting from 0. Each pass finds the next larger
-   value. */
-static real ranked(int32_t n, int32_t k)
+/* Return a quantile of n residuals. Each pass finds the next larger value, until k are passed. */
+static real quantile_of_rests(int32_t n, real fraction)
 {
+    const real wanted = fraction * (real)(n + 1) - 1, place = wanted > 0 ? wanted : 0;
+    const int32_t k = (int32_t)place;
     real found = rests[0];
     for (int32_t j = 1; j < n; j++)
         if (rests[j] < found)
@@ -20,19 +21,12 @@ static real ranked(int32_t n, int32_t k)
             if (rests[j] > found && (next <= found || rests[j] < next))
                 next = rests[j];
         }
-        if (below > k || next <= found)
-            return found;
+        if (below > k || next <= found) {
+            const real after = below > k + 1 ? found : next;
+            return found + (place - (real)k) * (after - found);
+        }
         found = next;
     }
-}
-
-/* Return the quantile of n residuals. */
-static real quantile_of_rests(int32_t n, real fraction)
-{
-    const real wanted = fraction * (real)(n + 1) - 1, place = wanted > 0 ? wanted : 0;
-    const int32_t below = (int32_t)place;
-    const real least = ranked(n, below), next = below + 1 < n ? ranked(n, below + 1) : least;
-    return least + (place - (real)below) * (next - least);
 }
 
 /* Transform a score to the scale on which its trend is linear, and back. */
