@@ -53,7 +53,7 @@ def test_bets_refuse():
     with pytest.raises(ValueError, match="run_length"):
         RankBets(0.0)
     counts, wealth, _ = bets.get_state()
-    with pytest.raises(ValueError, match="must have been seen"):
+    with pytest.raises(ValueError, match="counts must sum to at most n_seen"):
         bets.set_state(counts + 1, wealth, 255)
 
 
