@@ -273,6 +273,44 @@ def test_moments_that_are_merged_know_what_only_one_knew():
     np.testing.assert_allclose(merged.variance()[0], own.var(), rtol=0.02)
 
 
+@pytest.mark.parametrize(("number", "other"), [(1e200, 1e250), (1e300, -1e300), (1e160, 1e155)])
+@pytest.mark.parametrize("with_base", [False, True])
+def test_merged_numbers_whose_squares_overflow(number, other, with_base):
+    X = np.random.RandomState(0).normal(size=(600, 3))
+    X[100, 0], X[400, 0] = number, other
+    X[60:300:9, 2], X[300::8, 2] = number, other
+    y = np.arange(600) % 2
+    base = race("binary", X[:50], y[:50], time_budget=10)
+    models = [deepcopy(base).partial_fit(X[50:300], y[50:300]),
+              deepcopy(base).partial_fit(X[300:], y[300:])]  # fmt: skip
+    assert all(model._model.moments.sentinels.n == 1 for model in models)
+    merged = merge(models, base=base if with_base else None)
+    moments = merged._model.moments
+    assert np.isnan(moments.missing_values()).all()
+    # Moments go on as those of the parts.
+    assert (moments.variance() > 0.5).all()
+    assert np.isfinite(moments.get_state()["ends"]).all()
+    assert to_bytes(from_bytes(to_bytes(merged), "merged")) == to_bytes(merged)
+    assert np.isfinite(scores_of(merged.partial_fit(X, y), X)).all()
+
+
+def test_merged_numbers_that_are_none_any_more():
+    """One end of a model is an ordinary value beside that of the other."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(600, 2)) * 1e-3
+    missing = rng.uniform(size=600) < 0.2
+    X[missing, 0] = np.where(np.arange(600) < 300, -1.0, -1000.0)[missing]
+    y = np.arange(600) % 2
+    models = [race("binary", X[part], y[part], time_budget=10)
+              for part in (slice(300), slice(300, 600))]  # fmt: skip
+    assert [m._model.moments.missing_values()[0] for m in models] == [-1, -1000]
+    moments = merge(models)._model.moments
+    assert moments.missing_values()[0] == -1000
+    own = X[X[:, 0] != -1000, 0]
+    np.testing.assert_allclose(moments.mean()[0], own.mean(), rtol=0.05)
+    np.testing.assert_allclose(moments.variance()[0], own.var(), rtol=0.05)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("task", ["binary", "ovr", "regression"])
 def test_exported_c_knows_them(task, dtype, tmp_path):

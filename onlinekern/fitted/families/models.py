@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from onlinekern.core.learning.second_order_rules import ConfidenceWeighted
-from onlinekern.core.linalg.sentinels import ENDS
 from onlinekern.fitted.merge.mix import Mix, every, of
-from onlinekern.fitted.merge.sentinels import merged_ends
+from onlinekern.fitted.merge.sentinels import merged_ends, numbers_of
 from onlinekern.fitted.state import State, describe, same
 
 # At most this many scores are kept for probabilities.
@@ -317,9 +316,9 @@ def merged_moments(mix: Mix, parts: list[State], base: State | None, forgetting:
     if all(state.ends is not None for state in every(states, before)):
         ends, left = merged_ends(mix, states, before, forgetting, count)
         # Moments know the sentinels that are known in all models.
-        side = ENDS.index("side")
-        unlike = [own.ends[:, side] != ends[:, side] for own in every(states, before)]
-        moments = np.where(np.any(unlike, axis=0), left, moments)
+        found = numbers_of(ends)
+        unlike = [numbers_of(own.ends) != found for own in every(states, before)]
+        moments = np.where(np.any(unlike, axis=0) & np.isfinite(left), left, moments)
     learnt = {"moments": moments, "count": count, "unit": 1.0, "total": total, "ends": ends}
     return first.with_learnt(state=states[0].with_learnt(**learnt))
 

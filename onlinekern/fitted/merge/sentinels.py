@@ -1,6 +1,7 @@
 """What is known of the ends of features, of several models: numbers that stand for missing values.
 
-Values that are an end in one model and none in all are added to those between the ends.
+Values that are an end in one model and none in all are added to those between the ends. Where their
+squares overflow, a feature is looked at no more, as along a stream.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.core.linalg.sentinels import ENDS, settled
+from onlinekern.core.linalg.sentinels import ENDS, FARTHEST, settled
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.mix import Mix, every
 from onlinekern.fitted.state import State
@@ -24,7 +25,7 @@ def merged_ends(
     """Merge the `Ends` of features, of so many rows together.
 
     Returns them, (d, 13), and the means and variances of the values that stand for themselves,
-    (2, d).
+    (2, d), NaN where they are not known.
     """
     known = [state.ends.T for state in every(states, before) if state.count]
     if not known:
@@ -39,9 +40,13 @@ def merged_ends(
     sums = [about(state, low, high, centre) for state in states]
     start = np.zeros_like(sums[0]) if before is None else about(before, low, high, centre)
     counts = np.maximum(mix.total([each[:2] for each in sums], start[:2]), 0.0)
-    weights = mix.total([each[2:] for each in sums], start[2:], forgetting)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weights = mix.total([each[2:] for each in sums], start[2:], forgetting)
+    fits = np.isfinite(weights).all(axis=0)
+    weights[2:, ~fits] = 0
     low_weight, high_weight, between = np.maximum(weights[:3], 0.0)
     mean, second = weights[3:] / np.maximum(between, np.finfo(float).tiny)
+    is_given_up = ~fits | (own["n_values"] < 0).any(axis=0)
     sides = [((own["side"] == side) & (own[name] == end)).any(axis=0)
              for side, name, end in ((LOW, "low", low), (HIGH, "high", high))]  # fmt: skip
     told = {
@@ -56,18 +61,25 @@ def merged_ends(
         "mean": centre + mean,
         "variance": np.maximum(second - mean * mean, 0.0),
         "weight": between,
-        "n_values": np.where((own["n_values"] < 0).any(axis=0), -1, own["n_values"].max(axis=0)),
+        "n_values": np.where(is_given_up, -1, own["n_values"].max(axis=0)),
         "side": np.select(sides, [LOW, HIGH], 0),
     }
     ends = np.stack([told[name] for name in ENDS], axis=1).astype(np.float64)
     return ends, settled(ends, float(count))
 
 
+def numbers_of(ends: Floats) -> Floats:
+    """Return the number that stands for missing values of each feature, inf: none; (d,)."""
+    own = dict(zip(ENDS, ends.T, strict=True))
+    return np.select([own["side"] == LOW, own["side"] == HIGH], [own["low"], own["high"]], np.inf)
+
+
 def about(state: State, low: Floats, high: Floats, centre: Floats) -> Floats:
     """Return rows and weights at these ends, and the sums of what is between, (7, d).
 
     They are how many rows have the lowest and the highest value, their weights, and of all other
-    values the weight, the sum of differences from the centre, and that of their squares.
+    values the weight, the sum of differences from the centre, and that of their squares: infinite
+    where these overflow.
     """
     found = np.zeros((7, len(low)))
     if not state.count:
@@ -78,8 +90,16 @@ def about(state: State, low: Floats, high: Floats, centre: Floats) -> Floats:
         at_low, at_high = value == low, (value == high) & (value != low)
         found[:2] += own[f"{side}_count"] * np.stack([at_low, at_high])
         found[2:4] += weight * np.stack([at_low, at_high])
-        weight, shift = np.where(at_low | at_high, 0.0, weight), value - centre
-        found[4:] += weight * np.stack([np.ones_like(shift), shift, shift * shift])
-    weight, shift = own["weight"] / state.unit, own["mean"] - centre
-    found[4:] += weight * np.stack([np.ones_like(shift), shift, own["variance"] + shift * shift])
+        found[4:] += sums_of(np.where(at_low | at_high, 0.0, weight), value, 0.0, centre)
+    found[4:] += sums_of(own["weight"] / state.unit, own["mean"], own["variance"], centre)
     return found
+
+
+def sums_of(weight: Floats, mean: Floats, variance: Any, centre: Floats) -> Floats:
+    """Return weights, and weighted sums of differences from a centre and their squares, (3, d)."""
+    with np.errstate(over="ignore"):
+        shift = np.where(weight > 0, mean - centre, 0.0)
+        known = np.abs(shift) < FARTHEST
+        shift = np.where(known, shift, 0.0)
+        sums = weight * np.stack([np.ones_like(shift), shift, variance + shift * shift])
+    return np.where(known, sums, np.inf)

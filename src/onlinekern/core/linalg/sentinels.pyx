@@ -159,10 +159,11 @@ cdef inline int look(Ends *own, double x, double weight, int64_t count, double *
 def settled(ends, n):
     """Find sentinels anew in `Ends` of n rows, ndarray (d, 13), which is changed.
 
-    Returns the means and variances of the values that are left, ndarray (2, d).
+    Returns the means and variances of the values that are left, ndarray (2, d), NaN where they are
+    not known.
     """
     cdef double[:, ::1] view = ends
-    moments = np.zeros((2, len(ends)))
+    moments = np.full((2, len(ends)), np.nan)
     cdef double[:, ::1] found = moments
     cdef Py_ssize_t j
     cdef Ends *own
