@@ -117,7 +117,8 @@ class RaceReport:
 
         A forest needs neither that nor an encoder. For others an encoder comes first where the
         samples were tables. Experts "of logarithms too" learn the target alone there. It does not
-        begin anew by itself: `onlinekern.drift.RenewedLearner` around it does.
+        begin anew by itself: `onlinekern.drift.RenewedLearner` around it does. Nor does it find
+        numbers such as -999 that stand for missing values.
 
         Returns
         -------

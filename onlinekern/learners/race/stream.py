@@ -641,8 +641,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         rows, y, weight = kept
         first = self._outputs_at_first, self._stayed
         try:
-            # The draws depend on the number of classes, so that they differ from those of the first
-            # race.
+            # Draws depend on the number of classes: they are not those of the first race.
             draws = draws_after(race, len(labels))
             # Widths do not depend on the categories of the coming rows of this call.
             n_empty = self._empty_at_first
