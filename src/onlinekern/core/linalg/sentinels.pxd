@@ -35,7 +35,7 @@ cdef enum:
     AT_MEAN = 4
     AT_VARIANCE = 5
     AT_WEIGHT = 6
-    SIDE = 7
+    AT_SIDE = 7
     AT_LOW_COUNT = 8
     AT_LOW_WEIGHT = 9
     AT_HIGH_COUNT = 10
@@ -52,7 +52,7 @@ cdef class Sentinels:
 
     cdef inline bint is_missing(self, Py_ssize_t j, double x) noexcept nogil:
         """Whether x stands for a missing value of feature j."""
-        cdef double side = self.ends.row(SIDE)[j]
+        cdef double side = self.ends.row(AT_SIDE)[j]
         return side != NONE and x == self.ends.row(AT_LOW if side == LOW else AT_HIGH)[j]
 
     cdef Ends load(self, Py_ssize_t j) noexcept nogil
