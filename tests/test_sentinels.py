@@ -396,3 +396,21 @@ def test_wide_and_sparse_rows_are_not_looked_at():
                      (sparse.csr_matrix(np.ones((40, 5))), False)):  # fmt: skip
         model = StreamClassifier(time_budget=10).partial_fit(X, y)
         assert (model._model.moments.sentinels is not None) == looks
+
+
+@pytest.mark.parametrize("names", [None, ["age", "income", "size"]])
+def test_the_report_names_the_numbers_found(names):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] > 0).astype(int)
+    X[rng.uniform(size=400) < 0.2, 1] = -999
+    rows = X if names is None else pd.DataFrame(X, columns=names)
+    model = StreamClassifier(random_state=0)
+    model.partial_fit(rows[:20], y[:20])
+    assert model.report().missing_numbers == {}
+    assert "missing" not in str(model.report())
+    report = model.partial_fit(rows[20:], y[20:]).report()
+    assert report.missing_numbers == {1 if names is None else "income": -999.0}
+    said = "-999 in feature 1" if names is None else "-999 in income"
+    assert f"taken for missing values: {said}\n" in str(report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from onlinekern.learners.race.kinds import CLIP, FORGETTING, Expert
 
 # A stretch of the stream that is a smaller share of it is not worth a line.
 SHORTEST = 0.02
+# Features that are named in a line of the text.
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,9 @@ class RaceReport:
         Megabytes that the models take at most, as they are estimated for as many samples as
         forests keep: as a rule, and while forests are renewed. The first is what `memory_budget`
         bounds.
+    missing_numbers : dict
+        Numbers that are taken for missing values now, by the names of the features (without names,
+        by their indices).
     """
 
     task: str
@@ -89,6 +94,7 @@ class RaceReport:
     clip: float = CLIP
     memory: float = 0.0
     most_memory: float = 0.0
+    missing_numbers: dict[str | int, float] = field(default_factory=dict)
 
     @property
     def leader(self) -> ExpertReport:
@@ -166,8 +172,18 @@ class RaceReport:
         renewed = f", {self.most_memory:.0f} while forests are renewed"
         renewed = renewed if self.most_memory > self.memory else ""
         lines.append(f"memory of the models: {self.memory:.3g} MB at most{renewed}")
+        if self.missing_numbers:
+            lines.append(f"taken for missing values: {self._missing_numbers()}")
         lines += [f"samples {first} to {last}: led by {name}" for first, last, name in self.leaders]
         return "\n".join([*lines, f"the same plainly: {self._code()}"])
+
+    def _missing_numbers(self) -> str:
+        named = [
+            f"{number:g} in {'feature ' if isinstance(name, int) else ''}{name}"
+            for name, number in self.missing_numbers.items()
+        ]
+        more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
+        return ", ".join(named[:MOST_NAMED] + more)
 
     def _code(self) -> str:
         scaler = f"OnlineStandardScaler(clip={self.clip:g}, forgetting={FORGETTING:g}), "
@@ -201,14 +217,18 @@ def importances_of(race: Any) -> Floats:
     )
 
 
-def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
-    """Make the report on a race of the core, whose experts are those of the ladder."""
+def report_of(race: Any, ladder: list[Expert], task: str, names: Array | None) -> RaceReport:
+    """Make the report on a race of the core, whose experts are those of the ladder.
+
+    `names` are those of the features, if they have any.
+    """
     with race.reading():
         history, learnt, n_seen = list(race.history), race.learnt, race.n_seen
         age = max(1, n_seen - race.began)
         losses = race.vote.mean_losses()
         weights = race.vote.weights(np.ones(len(ladder), dtype=np.uint8))
         voting, limit = race.voting, float(race.limit)
+        numbers = race.moments.missing_values()
     if n_seen > (history[-1][0] if history else 0):
         # The race notes its weights now and then; what has come since counts too.
         history.append((n_seen, weights))
@@ -229,4 +249,10 @@ def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
         for k, one in enumerate(ladder)
     ]  # fmt: skip
     loss, alarms = float(losses[len(ladder)]), tuple(alarms_of(race).tolist())
-    return RaceReport(task, n_seen, experts, loss, samples, noted, alarms, clip=limit)
+    missing = {
+        int(j) if names is None else str(names[j]): float(numbers[j])
+        for j in np.flatnonzero(~np.isnan(numbers))
+    }
+    return RaceReport(
+        task, n_seen, experts, loss, samples, noted, alarms, clip=limit, missing_numbers=missing
+    )

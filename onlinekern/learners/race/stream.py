@@ -260,7 +260,7 @@ class StreamLearner(Learner):
         for one in experts if is_classifier(self) else ():
             # The race multiplies weights of samples by class weights; alone, the expert needs them.
             one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
-        found = report_of(race, experts, self._task)
+        found = report_of(race, experts, self._task, feature_names(self))
         form = form_of(race, race.head.n_outputs)
         memory, most = (
             bytes_of_race(experts, form, is_taught) / MEGABYTE for is_taught in (False, True)
