@@ -7,18 +7,18 @@ from onlinekern.core.stream cimport Model
 
 
 cdef class RenewedModel(Model):
-    cdef object beginning         # one that has learnt nothing, frozen: its copies are the rivals
-    cdef readonly Model rival     # the one that learns beside, during a trial; else None
+    cdef object beginning         # the model before its first sample, frozen; rivals are copies
+    cdef readonly Model rival     # the new model of a trial; None without a trial
     cdef readonly Trials trials
-    cdef readonly int64_t began   # samples before the one that answers had been given any
-    cdef int64_t mistakes         # of the answers that were given, along a call
-    cdef double total             # of weight times their losses
-    # What a call that fails returns to: the rival, and who answered.
+    cdef readonly int64_t began   # samples before the first one of the model that answers
+    cdef int64_t mistakes         # of the answers that were given; written back after a call
+    cdef double total             # the sum of weight times loss of these answers
+    # The state before a call, to undo it.
     cdef Model rival_before
     cdef int64_t began_before
-    cdef list exchanged           # the rivals that have been exchanged since
-    cdef bint own_is_new          # whether what this holds now was not there before the call
-    cdef bint rival_is_new        # the same of the rival
+    cdef list exchanged           # the rivals of the exchanges in this call
+    cdef bint own_is_new          # whether the model that answers was made in this call
+    cdef bint rival_is_new        # whether the rival was made in this call
 
     cdef int exchange(self, Model other) except -1
     cdef int begin_trial(self, int64_t number) except -1

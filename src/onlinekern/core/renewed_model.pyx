@@ -1,13 +1,14 @@
 """RenewedModel: a model that begins anew beside itself when its losses grow.
 
-At an alarm a model that has learnt nothing begins, the rival, with the next sample. As long as the
-trial lasts (`learning.trials`) both learn all samples, and the one that errs less answers: its
-space, its random numbers and its counters are those of this object then, and the other one is the
-rival. At the end of the trial the rival goes. `learning.lesson` goes through the rows of a call.
+An alarm starts a trial (`learning.trials`). A new model, the rival, learns from the next sample on.
+During the trial both models learn all samples, and the one with fewer errors answers. This object
+holds the space, the random numbers and the counters of the model that answers; they are exchanged
+with those of the rival when the other one becomes better. The rival is deleted at the end of the
+trial. `learning.lesson` walks through the rows of a call.
 
-Each of the two counts its samples from its own first one on, as its steps, its renewals and its
-recent scores ask for; mistakes and losses are those of the answers that were given. Mistakes raise
-alarms where there are labels, else squared errors; those of several targets are added up.
+Each model counts samples from its own first one on, because its step sizes, renewals and recent
+scores depend on this number. Mistakes and losses are those of the answers that were given. Alarms
+come from mistakes, in regression from squared errors, which are summed over the targets.
 """
 import copy
 
@@ -39,11 +40,11 @@ cdef class RenewedModel(Model):
 
     @property
     def blank(self):
-        """A model that has learnt nothing, as this one began; another one each time."""
+        """A new copy of the model before its first sample."""
         return copy.deepcopy(self.beginning)
 
     cdef int exchange(self, Model other) except -1:
-        """Let two models have what the other one had."""
+        """Exchange all that two models have learnt."""
         cdef Space space = self.space
         cdef Generator rng = self.rng
         cdef RecentScores recent = self.recent
@@ -66,20 +67,20 @@ cdef class RenewedModel(Model):
         return 0
 
     cdef int begin_trial(self, int64_t number) except -1:
-        """Let a rival begin behind a sample."""
+        """Make a rival that learns from the sample after this one on."""
         cdef Model rival = self.blank
         rival.checkpoint()
         self.rival, self.rival_is_new = rival, True
         return self.trials.begin(number)
 
     cdef int end_trial(self) except -1:
-        """Let the rival go, if there is one."""
+        """Delete the rival, if there is one."""
         self.trials.end()
         self.rival = None
         return 0
 
     def resume_counts(self, seen, mistakes, loss):
-        """Go on from these counts: two integers >= 0, and a number. A trial ends."""
+        """Set the counts (two integers >= 0, and a number), and end a trial."""
         self.end_trial()
         self.began = min(self.began, count_of("seen", seen))
         Model.resume_counts(self, seen - self.began, mistakes, loss)
@@ -87,10 +88,10 @@ cdef class RenewedModel(Model):
     cdef int learn_rows(self, const Rows *rows, Order order, const double *y, const double *weight,
                         Py_ssize_t first, Py_ssize_t n, Py_ssize_t look_ahead, double *predictions,
                         double *scores, bint noted) except -1:
-        """Learn rows of a call that has begun, and so does the rival."""
+        """Learn rows of a call that has begun; the rival learns them too."""
         cdef _ModelLesson lesson
         if not noted:
-            # What has been learnt before does not tell who errs less.
+            # In a further epoch the rows are known: errors do not say which model is better.
             self.end_trial()
             return Model.learn_rows(self, rows, order, y, weight, first, n, look_ahead, predictions,
                                     scores, noted)
@@ -105,7 +106,7 @@ cdef class RenewedModel(Model):
 
     cdef int learn_only(self, const Rows *rows, const double *y, double weight,
                         double *predictions, double *scores, bint noted) except -1:
-        """Learn the only row of a call that has begun, and so does the rival."""
+        """Learn the only row of a call that has begun; the rival learns it too."""
         cdef _ModelLesson lesson
         if self.rival is not None and noted:
             lesson = _ModelLesson(self, 1)
@@ -145,9 +146,10 @@ cdef class RenewedModel(Model):
         self.own_is_new = self.rival_is_new = False
 
     cdef int note_exchange(self) except -1:
-        """Take note of an exchange, unless neither was there before the call: undo needs no such.
+        """Note an exchange for `rollback`.
 
-        One that takes the one before back leaves none of both.
+        It is not needed if both models were made in this call. An exchange that reverses the last
+        one removes that instead.
         """
         if not (self.own_is_new and self.rival_is_new):
             if self.exchanged and self.exchanged[len(self.exchanged) - 1] is self.rival:
@@ -168,12 +170,12 @@ cdef class RenewedModel(Model):
         self.trials.rollback()
 
     def grown(self, grow):
-        """A model that goes on with more outputs; a function makes those of it, and its rivals."""
+        """This model with more outputs. `grow` is called for it, its rival and the blank model."""
         rival = None if self.rival is None else grow(self.rival)
         return restore(grow(self.alone()), grow(self.blank), rival, self.trials, self.began)
 
     def alone(self):
-        """The model that answers, which begins anew no more; it shares its parts with this one."""
+        """The model that answers, without trials. It shares its parts with this one."""
         cdef Model own = Model(self.space, self.head, self.rule, self.sampler, self.rng, self.d,
                                self.dtype)
         return filled(own, self)
@@ -189,16 +191,16 @@ cdef class _ModelLesson(Lesson):
 
     cdef RenewedModel model
     cdef const Rows *rows
-    cdef bint is_only             # whether the only row is learnt without giving the GIL away
+    cdef bint is_only             # whether a single row is learnt, without releasing the GIL
     cdef Order sequence
     cdef Py_ssize_t look_ahead
     cdef const double *y
-    cdef double *predictions      # what the model told, then what is given
-    cdef double *scores           # the same; NULL if nobody asks
-    cdef double *losses           # what the model's counters sum up
-    cdef double *told             # the same three of the rival
-    cdef double *told_scores
-    cdef double *told_losses
+    cdef double *predictions      # of the model; those of the better model at the end
+    cdef double *scores           # the same; NULL if they are not asked for
+    cdef double *losses           # the losses of each row that the model's counters sum up
+    cdef double *rival_predictions
+    cdef double *rival_scores
+    cdef double *rival_losses
     cdef list owners              # of this memory
 
     def __cinit__(self, RenewedModel model, Py_ssize_t n):
@@ -218,16 +220,17 @@ cdef class _ModelLesson(Lesson):
         if not self.losses:
             self.losses = self.room(n)
         if rival:
-            if not self.told:
-                self.told, self.told_losses = self.room(n * model.head.n_targets), self.room(n)
-                self.told_scores = self.room(n * model.head.n_outputs) if scores else NULL
-            # Parameters of a step may have been set since it began.
+            if not self.rival_predictions:
+                self.rival_predictions = self.room(n * model.head.n_targets)
+                self.rival_losses = self.room(n)
+                self.rival_scores = self.room(n * model.head.n_outputs) if scores else NULL
+            # Parameters of the steps may have been set since the rival began.
             if model.present_rule is not self.model.present_rule:
                 model.rule = self.model.rule
             if model.present_sampler is not self.model.present_sampler:
                 model.sampler = self.model.sampler
-            predictions, scores = self.told, self.told_scores
-        model.losses = self.told_losses if rival else self.losses
+            predictions, scores = self.rival_predictions, self.rival_scores
+        model.losses = self.rival_losses if rival else self.losses
         try:
             if self.is_only:
                 Model.learn_only(model, self.rows, self.y, self.weight(0), predictions, scores,
@@ -242,8 +245,8 @@ cdef class _ModelLesson(Lesson):
 
     cdef double loss(self, bint rival, Py_ssize_t row) noexcept:
         cdef Py_ssize_t size = self.model.head.n_targets
-        cdef const double *told = self.told if rival else self.predictions
-        return loss_of(self.model, self.y + row * size, told + row * size)
+        cdef const double *predictions = self.rival_predictions if rival else self.predictions
+        return loss_of(self.model, self.y + row * size, predictions + row * size)
 
     cdef int give(self, bint rival, Py_ssize_t row) except -1:
         cdef Py_ssize_t size = self.model.head.n_targets, n_outputs = self.model.head.n_outputs
@@ -251,12 +254,12 @@ cdef class _ModelLesson(Lesson):
         cdef double weight = self.weight(row)
         if rival:
             for k in range(row * size, (row + 1) * size):
-                self.predictions[k] = self.told[k]
+                self.predictions[k] = self.rival_predictions[k]
             for k in range(row * n_outputs, (row + 1) * n_outputs if self.scores else 0):
-                self.scores[k] = self.told_scores[k]
+                self.scores[k] = self.rival_scores[k]
         if weight > 0:
             self.model.mistakes += self.predictions[row * size] != self.y[row * size]
-            self.model.total += weight * (self.told_losses[row] if rival else self.losses[row])
+            self.model.total += weight * (self.rival_losses[row] if rival else self.losses[row])
         return 0
 
     cdef int begin(self, int64_t seen) except -1:
@@ -274,33 +277,32 @@ cdef class _ModelLesson(Lesson):
         return 0
 
 
-cdef double loss_of(RenewedModel model, const double *y, const double *told) noexcept:
-    """Whether what was told of a sample is a mistake, or the square of its error."""
+cdef double loss_of(RenewedModel model, const double *y, const double *predictions) noexcept:
+    """1 for a mistake and else 0; in regression the squared error, summed over the targets."""
     cdef Py_ssize_t k
     cdef double square = 0
     if not model.trials.of_targets:
-        return told[0] != y[0]
+        return predictions[0] != y[0]
     for k in range(model.head.n_targets):
-        square += (told[k] - y[k]) * (told[k] - y[k])
+        square += (predictions[k] - y[k]) * (predictions[k] - y[k])
     return square
 
 
 cdef Model filled(Model own, Model model):
-    """A model of the same parts that goes on from the counts of another one."""
+    """Give `own` the counts, recent scores and targets of another model of the same parts."""
     own.recent, own.counters = model.recent, model.counters
     set_state(own.targets, own.head.n_targets, state_of(model.targets, model.head.n_targets))
     return own
 
 
 def renewed(model):
-    """A model that begins anew at alarms, of one that has learnt nothing and is not used any more.
-    """
+    """Make a model that begins anew at alarms. The given one must be new, and is not used again."""
     check_kind(model, "model", Model)
     return restore(model, model, None, Trials(model.head.n_labels == 0))
 
 
 def restore(model, blank, rival, trials, began=0):
-    """A model that begins anew at alarms, as these parts say, and is what the first one is."""
+    """Make a model that begins anew at alarms out of the parts that were saved."""
     cdef RenewedModel own
     cdef Model first
     check_kind(trials, "trials", Trials)
@@ -314,7 +316,7 @@ def restore(model, blank, rival, trials, began=0):
     own = RenewedModel(first.space, first.head, first.rule, first.sampler, first.rng, first.d,
                        first.dtype)
     filled(own, first)
-    # To freeze a model takes a tenth of what it takes to make one.
+    # Freezing a model takes a tenth of the time of making one.
     own.beginning, own.rival, own.trials = frozen(blank, {}), rival, trials
     own.rival_before, own.exchanged = rival, []
     count_of("the samples of a model", first.n_seen + count_of("began", began))
@@ -329,7 +331,6 @@ def restore(model, blank, rival, trials, began=0):
 
 
 cdef tuple form_of(Model model):
-    """What a model and its rivals have in common."""
-    # Rows are checked for the one that answers.
+    """What must be the same in a model and its rivals: rows are checked for one of them only."""
     return (type(model.space), model.head, model.d, model.dtype, model.space.takes_missing(),
             getattr(model.space, "categories", None))
