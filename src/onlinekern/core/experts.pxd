@@ -1,4 +1,4 @@
-# Experts and their vote, as those who ask them see them. May change at minor versions.
+# Experts and their vote, without learning. May change at minor versions.
 from onlinekern.core.base.lock cimport Access, Lock
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.vote cimport Vote
@@ -6,15 +6,15 @@ from onlinekern.core.linalg.running_moments cimport Scaling
 from onlinekern.core.samples.rows cimport Rows
 
 
-# Memory of a single row.
+# Buffers for a single row.
 cdef struct Row:
-    Py_ssize_t count     # elements stored
-    char *given          # the scaled values, in the dtype of the race
-    Rows scaled          # these in float32
-    Rows known           # as forests get it: NaN where a number stands for a missing value,
-    char *missed         # in a copy, where these are looked for; else NULL
-    double *scores       # of the experts
-    double *work         # of the vote
+    Py_ssize_t count     # stored elements
+    char *given          # standardised values, in the dtype of the race
+    Rows scaled          # the same in float32
+    Rows known           # the raw row for forests, with NaN for codes of missing values
+    char *missed         # its values: a copy, if such codes are detected; else NULL
+    double *scores       # (n_experts, n_outputs) scores of the experts
+    double *work         # workspace of the vote
 
 
 cdef void narrow(Row *row) noexcept nogil
@@ -23,14 +23,14 @@ cdef void narrow(Row *row) noexcept nogil
 cdef class Experts:
     cdef readonly object moments, dtype
     cdef readonly tuple experts, costs
-    cdef readonly tuple raw               # bool of each expert: whether it gets rows as they come
-    cdef readonly tuple layout            # of the rows that forests get; () are rows as they come
-    cdef readonly tuple patience          # samples before which each does not sleep
-    cdef readonly tuple twins             # `TwinTarget` of each expert that learns one, or None
+    cdef readonly tuple raw               # for each expert whether it gets raw rows (forests)
+    cdef readonly tuple layout            # of the rows that forests get; (): raw rows
+    cdef readonly tuple patience          # samples that each expert learns before it may sleep
+    cdef readonly tuple twins             # for each expert its `TwinTarget`, or None
     cdef readonly Vote vote
     cdef readonly Head head
     cdef readonly double budget, limit, forgetting
-    cdef readonly object voting           # ndarray of uint8: who is awake
+    cdef readonly object voting           # uint8 array: whether each expert is awake
     cdef readonly Lock lock
     cdef Access access
     cdef Scaling scaling

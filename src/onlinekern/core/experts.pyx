@@ -1,8 +1,8 @@
-"""Experts and their vote, as those who ask see them: parts, who may use them when, and answers.
+"""Experts: the base class of `Race`, without learning: components, locks, and scores of the vote.
 
-A row is scaled by the running moments of its features, scored by the experts that vote, and
-answered by their vote; forests get it as it comes, with NaN where the moments know that a number
-stands for a missing value. `Race` adds what learns.
+A row is standardised by the running moments of its features. The awake experts score it, and their
+vote combines these scores. Forests get the raw row, with NaN in place of numbers that the moments
+have recognised as codes of missing values (sentinels). `Race` adds learning.
 """
 import copy
 
@@ -33,10 +33,10 @@ from onlinekern.core.samples.rows import rows_at
 
 cnp.import_array()
 
-# Moments of dense rows see a value as no farther from the mean than so many deviations so far: one
-# of a thousand that is 10,000 deviations off would make all others 0.
+# The moments of dense rows clip a value to so many standard deviations from the mean. Otherwise one
+# value in a thousand, 10,000 deviations away, would scale all others to 0.
 REACH = 30.0
-# Rows that are scaled and scored together when nothing is learnt.
+# Rows that are standardised and scored together for prediction.
 cdef Py_ssize_t MOST_ROWS = 1024
 
 
@@ -46,29 +46,29 @@ cdef class Experts:
     Parameters
     ----------
     experts : sequence of Model
-        For the same number of features and outputs, whose samples are float32. Forests get the rows
-        as they come: they have samples of `dtype`.
+        Models of the same number of features and outputs, for float32 samples; forests get raw rows
+        of `dtype`.
     costs : sequence of float > 0
-        What a sample costs each of them.
+        Cost of learning a sample, for each expert.
     vote : Vote
     moments : RunningMoments
-        Those of the rows, which scale them.
+        Means and variances of the features, which standardise the rows.
     head : Head
         Checks the labels.
     dtype : numpy.float32 or numpy.float64
-        Of the rows that are given.
+        Dtype of the rows.
     budget : float > 0
-        What a sample may cost, in units of `costs`.
+        Largest cost of a sample, in units of `costs`.
     limit : float > 0
-        Bound of scaled values.
+        Bound on the absolute values of standardised features.
     forgetting : float in (0, 1]
-        Of the moments.
+        Forgetting factor of the moments.
     layout : tuple, default=()
-        Of the rows that forests get; () are the rows as they come.
+        Layout of the rows that forests get; (): raw rows.
     patience : sequence of int >= 0, default=()
         See `Race`.
     twins : sequence, default=()
-        A `TwinTarget` for each expert that learns one, None for the others; () is for none.
+        For each expert its `TwinTarget`, or None if it has none; (): no expert has one.
     """
 
     def __cinit__(self, experts, costs, Vote vote not None, moments, Head head not None, dtype,
@@ -91,7 +91,7 @@ cdef class Experts:
         self.voting = np.ones(len(self.experts), dtype=np.uint8)
 
     def _check(self, layout):
-        """Raise TypeError or ValueError unless the parts fit together."""
+        """Raise TypeError or ValueError unless the components fit together."""
         self.layout = layout_of(layout, self.moments.d)
         for expert, raw, twin in zip(self.experts, self.raw, self.twins):
             check_kind(expert, "an expert", Model)
@@ -117,22 +117,22 @@ cdef class Experts:
 
     @property
     def n_mistakes(self):
-        """Samples whose answer before learning was not their label."""
+        """Samples that were predicted wrongly, before they were learnt."""
         return self.vote.n_mistakes
 
     @property
     def cumulative_loss(self):
-        """Sum of weight times loss of the answers, each given before its sample was learnt."""
+        """Sum of weight times loss of the predictions, made before their samples were learnt."""
         return self.vote.total
 
     @property
     def target_mean(self):
-        """0: answers are in the units of the targets."""
+        """0: scores are in the units of the targets."""
         return 0.0
 
     @property
     def target_scale(self):
-        """1: answers are in the units of the targets."""
+        """1: scores are in the units of the targets."""
         return 1.0
 
     def writing(self):
@@ -148,11 +148,11 @@ cdef class Experts:
         self.lock = lock
 
     cdef bint fits(self, const Rows *rows):
-        """Whether these rows have the layout that the moments and all experts know."""
+        """Whether all experts and the moments take rows in this format, dense or sparse."""
         return not self.layout and is_sparse(rows) != (<RunningMoments> self.moments).centred
 
     cdef object room_for(self, const Rows *rows, Row *row):
-        """Lay out the memory of a row; returns the object that owns it."""
+        """Allocate the buffers of a row; returns the object that owns them."""
         cdef Py_ssize_t n_scores = len(self.experts) * self.head.n_outputs
         cdef Py_ssize_t work = self.vote.work_size()
         cdef cnp.npy_intp size
@@ -177,7 +177,7 @@ cdef class Experts:
         return alive
 
     def next_calls_blas(self):
-        """Whether the next sample may call BLAS: none but these experts do."""
+        """Whether the next sample may call BLAS: only forests and least squares do."""
         cdef Py_ssize_t k
         cdef Model expert
         for k in range(len(self.experts)):
@@ -191,10 +191,10 @@ cdef class Experts:
         return False
 
     def seen(self, X, weight=None, learns=False, goes_on=False):
-        """Rows as experts get them: in units of their deviations, float32, and as forests do.
+        """Rows for the experts: standardised as float32, and raw for forests.
 
-        The moments learn them first if `learns`. With `goes_on` they are of a call of which the
-        moments have learnt others.
+        With `learns`, the moments learn them first. `goes_on` says that the moments have learnt
+        other rows of the same call.
         """
         known = self.copy_for_forests(X) if learns or self.moments.sentinels is not None \
             and self.moments.sentinels.n else None
@@ -215,13 +215,13 @@ cdef class Experts:
         return sp.csr_matrix((values, X.indices[:stored], X.indptr), shape=X.shape), given
 
     cdef object copy_for_forests(self, object X):
-        """A copy of rows in which missing values can be NaN, or None if nobody needs it."""
+        """A copy of rows, to write NaN for missing values; None if no forest needs it."""
         if self.moments.sentinels is None or not any(self.raw):
             return None
         return np.array(X, order="C")
 
     def scores(self, X, double[:, ::1] out):
-        """Answers to samples; several threads may call this at once."""
+        """Scores of samples by the vote; several threads may call this at once."""
         cdef Samples samples
         if X.shape[0] == 1 and out.shape[0] == 1 and out.shape[1] == self.head.n_outputs:
             samples = samples_of(X, self.dtype)
@@ -233,7 +233,7 @@ cdef class Experts:
             self.score_rows(X, out)
 
     cdef int score_row(self, const Rows *rows, double *out) except -1:
-        """Write the answer to the only row, which has been checked."""
+        """Write the scores of the vote for a single checked row."""
         cdef Py_ssize_t k
         cdef const Rows *taken
         cdef double *own
@@ -243,7 +243,7 @@ cdef class Experts:
         cdef RunningMoments moments
         self.access.begin_reading()
         try:
-            # Before, another thread may let another race take this one's place.
+            # Read under the lock: another thread may exchange this race with its rival.
             voting, moments = self.voting, self.moments
             self.vote.check(np.empty((len(self.experts), 0, self.head.n_outputs)), 0, voting)
             _alive = self.room_for(rows, &row)
@@ -279,7 +279,7 @@ cdef class Experts:
             self.vote.combine(found, self.voting, out[first:first + part.shape[0]])
 
     def score_expert(self, Py_ssize_t k, X, double[:, ::1] out):
-        """Scores of expert k for rows as it gets them, as the vote takes them."""
+        """Scores by expert k for standardised or raw rows; outputs of a twin are combined."""
         if self.twins[k] is None:
             self.experts[k].scores(X, out)
             return
@@ -288,11 +288,11 @@ cdef class Experts:
         self.twins[k].combine(both, out)
 
     def work(self, n):
-        """What it costs to score n samples, in kernel values of some 16 features."""
+        """Cost of scoring n samples, in units of a kernel value of about 16 features."""
         return sum(expert.work(n) for expert in self.experts)
 
     def score_one(self, x):
-        """Answer to one dense sample: a float, or an ndarray of shape (n_outputs,)."""
+        """Scores of one dense sample: a float, or an ndarray of shape (n_outputs,)."""
         cdef Rows rows
         cdef double[:, ::1] found
         out = np.empty((1, self.head.n_outputs))
@@ -305,7 +305,7 @@ cdef class Experts:
         return float(out[0, 0]) if self.head.n_outputs == 1 else out[0]
 
     cdef object _matrix_of(self, Rows rows):
-        """One row, dense or sparse, as a matrix with memory of its own."""
+        """One row, dense or sparse, copied into a matrix."""
         cdef ok_sparse_row stored
         cdef Py_ssize_t size = rows.itemsize
         if not is_sparse(&rows):
@@ -317,13 +317,13 @@ cdef class Experts:
         return row
 
     def _form(self, X):
-        """Samples in the layout that the moments and the experts know."""
+        """Samples in the format of the moments and the experts, dense or sparse."""
         if isinstance(X, np.ndarray):
             return X if self.moments.centred else sp.csr_matrix(X)
         return X.toarray() if self.moments.centred else X
 
     cdef double winner(self, const double *answer):
-        """What is predicted of one sample: a class number, or a target."""
+        """Prediction for one sample: a class number, or a target."""
         cdef Py_ssize_t k, best = 0
         if self.head.n_outputs == 1:
             return answer[0] if isinstance(self.vote, MeanVote) else answer[0] > 0
@@ -333,7 +333,7 @@ cdef class Experts:
         return best
 
     def _winners(self, answers):
-        """What is predicted: class numbers, or targets."""
+        """Predictions: class numbers, or targets."""
         if isinstance(self.vote, MeanVote):
             return answers[:, 0]
         return (answers[:, 0] > 0).astype(float) if answers.shape[1] == 1 \
@@ -347,19 +347,19 @@ cdef class Experts:
 
 
 cdef object copied(const char *values, Py_ssize_t count, dtype):
-    """An array of its own of so many bytes."""
+    """Copy `count` bytes into a new array."""
     return np.frombuffer(values[:count], dtype=dtype).copy()
 
 
 cdef bint may_call_blas(LeastSquaresSpace space) except -1:
-    """Whether the next sample of least squares may call BLAS: it does so at the end of a block."""
+    """Whether the next sample may call BLAS: at the end of a block, or if its metric is due."""
     if isinstance(space, MetricLeastSquares) and space.is_due():
         return True
     return space.block.count + 1 >= space.block.block_length
 
 
 cdef void narrow(Row *row) noexcept nogil:
-    """Turn the scaled values of a row into float32."""
+    """Convert the standardised values of a row to float32."""
     cdef Py_ssize_t j
     cdef float *values = <float *> row.scaled.values
     if row.scaled.itemsize == 8:

@@ -1,9 +1,9 @@
-"""One row of a C caller: what most estimators do with it, their model does without Python.
+"""Single rows from C callers: learnt and scored by the model directly, without the estimator.
 
-The functions do what `learn_one`, `score_one` and `predict` of an estimator do, bit for bit, or
-return False and have done nothing: then the method must be called. That is so for a class with ways
-of its own, for a model that does not exist yet or still measures its width, for a row that must be
-converted first, and for anything that the method would refuse, so that the error is the method's.
+The functions give the results of `learn_one`, `score_one` and `predict` of an estimator, bit for
+bit. Otherwise they return False and change nothing, and the caller must call the method. This is
+the case if the class overrides these methods, if there is no model yet or its kernel width is still
+being estimated, if the row needs a conversion, or if the method would raise an error.
 """
 from libc.math cimport isfinite
 from libc.stddef cimport ptrdiff_t
@@ -15,25 +15,25 @@ from onlinekern.core.samples.rows cimport Rows
 from onlinekern.core.renewed_model cimport RenewedModel
 from onlinekern.core.stream cimport Model
 
-# Scores lie here until all of them are known to be finite.
+# Most outputs of a model here: scores are buffered until all of them are known to be finite.
 cdef enum: MOST_OUTPUTS = 64
 
 
 cdef class Way:
-    """What the model of an estimator can do by itself, the same for all objects of a class.
+    """Which methods of an estimator class may be replaced by direct calls of the model.
 
     Parameters
     ----------
     learns : bool
-        Whether `learn_one` does no more than number the label and teach the model.
+        Whether `learn_one` only maps the label to its class number and calls the model.
     labels : bool
         Whether targets are labels.
     asks : bool
-        Whether `_next_calls_blas` says of each sample if `learn_one` must be called.
+        Whether `learn_one` must be called for the samples for which `_next_calls_blas` is true.
     scores, predicts : bool
-        Whether `score_one` gives the scores of the model, and `predict` follows from them.
+        Whether `score_one` returns the scores of the model, and `predict` depends on them only.
     streams : bool
-        Whether there is a `learn_one`.
+        Whether the class has a `learn_one`.
     """
 
     def __init__(self, learns, labels, asks, scores, predicts, streams):
@@ -42,14 +42,14 @@ cdef class Way:
 
 
 cdef Model model_in(dict attributes):
-    """The model of an estimator; None if it has none that works by itself."""
+    """The model of an estimator; None if it has none, or one that may not be called directly."""
     model = attributes.get("_model")
     known = type(model) is Model or type(model) is RenewedModel
     return <Model> model if known and "encoder_" not in attributes else None
 
 
 cdef object pointed_for(Model model, const ok_matrix *x, int32_t *starts, Rows *rows):
-    """`pointed_at` of a row for a model."""
+    """Point `rows` at a row for a model; returns its owner, None if it must be converted."""
     alive = pointed_at(x, model.d, model.itemsize, model.space.stored_sparse(), starts, rows,
                        model.space.takes_missing())
     if alive is not None:
@@ -58,7 +58,7 @@ cdef object pointed_for(Model model, const ok_matrix *x, int32_t *starts, Rows *
 
 
 cdef bint learn_row(object estimator, Way way, const ok_matrix *x, double y) except -1:
-    """Learn the only row of a matrix."""
+    """Learn the single row of a matrix. Returns whether it was learnt."""
     cdef int32_t[2] starts
     cdef Rows rows
     cdef dict attributes
@@ -85,7 +85,7 @@ cdef bint learn_row(object estimator, Way way, const ok_matrix *x, double y) exc
 
 
 cdef bint takes_rows(object estimator, Way way) except -1:
-    """Whether `learn_one` takes what `sample_of` makes: that of a model past its first samples."""
+    """Whether `learn_one` accepts the result of `sample_of`: there is a model, past its warm-up."""
     cdef dict attributes = estimator.__dict__
     if "encoder_" in attributes:
         return False
@@ -93,7 +93,7 @@ cdef bint takes_rows(object estimator, Way way) except -1:
 
 
 cdef Py_ssize_t scores_of(object estimator, const ok_matrix *x, double *scores) except -1:
-    """Write the scores of the only row; returns their number, 0 if the method must be called."""
+    """Write the scores of the single row; returns their number, 0 if the method must be called."""
     cdef int32_t[2] starts
     cdef Rows rows
     cdef Py_ssize_t k, n
@@ -113,7 +113,7 @@ cdef Py_ssize_t scores_of(object estimator, const ok_matrix *x, double *scores) 
 
 cdef bint score_row(object estimator, Way way, const ok_matrix *x, double *out,
                     ptrdiff_t size) except -1:
-    """Write the scores of the only row of a matrix to `out`, which has room for `size`."""
+    """Write the scores of the single row of a matrix to `out`, an array of `size` numbers."""
     cdef double[MOST_OUTPUTS] scores
     cdef Py_ssize_t n = scores_of(estimator, x, scores) if way.scores else 0
     if n == 0 or n > size:
@@ -123,13 +123,13 @@ cdef bint score_row(object estimator, Way way, const ok_matrix *x, double *out,
 
 
 cdef bint predict_row(object estimator, Way way, const ok_matrix *x, double *out) except -1:
-    """Write the label or target of the only row of a matrix to `out`."""
+    """Write the label or target of the single row of a matrix to `out`."""
     cdef double[MOST_OUTPUTS] scores
     cdef Py_ssize_t n, k, winner = 0
     try:
         n = scores_of(estimator, x, scores) if way.predicts else 0
     except ValueError:
-        n = 0  # `predict` takes rows that `score_one` refuses, and has messages of its own
+        n = 0  # `predict` accepts rows that `score_one` refuses, and raises its own errors
     if n == 0:
         return False
     if not way.labels:

@@ -1,4 +1,4 @@
-# Several models that learn one stream, and the vote of them. May change at minor versions.
+# Several models that learn one stream, and their vote. May change at minor versions.
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
@@ -6,26 +6,26 @@ from onlinekern.core.experts cimport Experts, Row
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.samples.rows cimport Rows
 
-# Marks of the history: when there are more, every second one goes.
+# Most marks in the history: if there are more, every second one is deleted.
 cdef enum:
     MOST_MARKS = 512
 
 
 cdef class Race(Experts):
-    cdef list dearest                     # numbers of the experts, those that cost most first
+    cdef list dearest                     # indices of the experts, by descending cost
     cdef readonly int64_t calls, n_seen
-    cdef readonly int64_t noted           # samples that might have been kept in `recent`
-    cdef readonly int64_t began           # samples before these experts had been given any
-    cdef readonly int64_t alarm           # until when all experts are awake
+    cdef readonly int64_t noted           # samples counted for `recent`, of which it keeps some
+    cdef readonly int64_t began           # samples of the stream before these experts began
+    cdef readonly int64_t alarm           # all experts are awake up to this sample
     cdef readonly int64_t stride          # samples between two marks of the history
-    cdef readonly object learnt           # ndarray of int64: samples of each expert
-    cdef readonly list history            # (samples, weights of the experts)
+    cdef readonly object learnt           # int64 array: samples that each expert has learnt
+    cdef readonly list history            # marks: (n_seen, weights of the experts)
     cdef public int n_threads
-    cdef readonly RecentScores recent     # None of targets
-    cdef public object calibration        # fitted to `recent`; None after each call of learning
-    cdef public object checked            # what parameters its estimator had at the last check
-    cdef tuple saved
-    cdef list begun               # calls of the experts and the moments before this one
+    cdef readonly RecentScores recent     # None in regression
+    cdef public object calibration        # fitted to `recent`; reset to None by learning
+    cdef public object checked            # parameters of its estimator at their last check
+    cdef tuple saved              # progress at the checkpoint
+    cdef list begun               # `calls` of the experts and the moments at the checkpoint
 
     cdef cnp.ndarray learn_row(self, const Rows *rows, double y, double weight, bint noted)
     cdef int learn_alone(self, const Rows *rows, double y, double weight, double *answer,

@@ -1,26 +1,26 @@
-"""Race: experts that learn one stream, each a model of its own, and answer by a weighted vote.
+"""Race: several models, the experts, learn one stream; their weighted vote predicts.
 
-rows -> scaled by their running moments -> experts, each test-then-train -> vote -> answer
-     -> forests, which find units of their own -------------------------^
+rows -> standardised by running moments -> experts, each test-then-train -> vote -> prediction
+     -> forests (raw rows: trees do not depend on scale) ---^
 
-Of tables, forests get the numbers of categories in place of their one-hot features, and NaN where a
-value was missing: a `layout` says how (`samples.coded`).
+For tables with categories, a `layout` describes the rows of forests (`samples.coded`): category
+codes in place of one-hot features, and NaN for missing values.
 
-The experts know nothing of each other nor of the vote, so each learns the rows of a segment on its
-own, block by block as a single model does; the vote then answers the samples one by one, with the
-weights that the experts had earned by then. Segments end at multiples of `SEGMENT` samples of the
-stream, however it is cut into calls. Only there experts fall asleep or wake:
+Experts do not depend on each other or on the vote. So each expert learns a whole segment of rows,
+block by block like a single model. The vote then predicts the samples of the segment one by one,
+each with the weights that the experts have after the samples before it. Segments end at multiples
+of `SEGMENT` samples, wherever calls begin and end. Experts fall asleep or wake only there:
 
-- The first `TRIAL` samples are learnt by all.
-- Then those vote that have earned most, as many as `budget` has room for; an expert whose weight is
-  below `LEAST_WEIGHT` of the best one's sleeps, unless it costs next to nothing.
-- An expert with patience does not sleep before so many samples: a forest goes on getting better
-  when kernels of some hundred landmarks do no more, and a metric may be found late.
-- A sleeping expert learns every `REST`th segment, so that its losses stay known.
-- When the vote errs more than it did, all are woken for `ALARM` samples.
+- All experts learn and vote on the first `TRIAL` samples.
+- Then the experts of largest weight stay awake, as many as `budget` allows. An expert sleeps if its
+  weight is below `LEAST_WEIGHT` times the largest, unless it is cheap (`LITTLE`).
+- An expert with patience stays awake for its first `patience` samples: a forest still improves when
+  kernels of some hundred landmarks no longer do, and a metric may be learnt late.
+- A sleeping expert learns every `REST`th segment, so that its loss stays up to date.
+- If the errors of the vote increase, all experts are awake for the next `ALARM` samples.
 
-A race has the methods of a `Model`, and keeps its promises: a call that fails changes nothing, one
-thread learns at a time, any number read.
+A race has the methods and guarantees of a `Model`: a call that fails changes nothing, one thread
+learns at a time, and any number of threads may score.
 """
 cimport numpy as cnp
 import numpy as np
@@ -48,12 +48,12 @@ cdef Py_ssize_t SEGMENT = 256
 cdef Py_ssize_t TRIAL = 1024
 cdef Py_ssize_t REST = 8
 cdef Py_ssize_t ALARM = 512
-# An expert whose weight is a smaller share of the best one's sleeps,
+# An expert sleeps if its weight, divided by the largest weight, is smaller,
 cdef double LEAST_WEIGHT = 0.02
-# if it costs a larger share of the budget.
+# and its cost, divided by the budget, is larger.
 cdef double LITTLE = 0.02
-# Standard deviations by which the vote must have become worse for all to be woken; about a hundred
-# samples are what it did "lately".
+# An alarm needs a recent error rate this many standard deviations above the usual one. The recent
+# rate is over about LATELY samples.
 cdef double WORSE = 4.0
 cdef Py_ssize_t LATELY = 100
 
@@ -64,30 +64,29 @@ cdef class Race(Experts):
     Parameters
     ----------
     experts : sequence of Model
-        For the same number of features and outputs, whose samples are float32. Forests get the rows
-        as they come: they have samples of `dtype`.
+        Models of the same number of features and outputs, for float32 samples; forests get raw rows
+        of `dtype`.
     costs : sequence of float > 0
-        What a sample costs each of them.
+        Cost of learning a sample, for each expert.
     vote : Vote
     moments : RunningMoments
-        Those of the rows, which scale them.
+        Means and variances of the features, which standardise the rows.
     head : Head
         Checks the labels.
     dtype : numpy.float32 or numpy.float64
-        Of the rows that are given.
+        Dtype of the rows.
     budget : float > 0
-        What a sample may cost, in units of `costs`.
+        Largest cost of a sample, in units of `costs`.
     limit : float > 0
-        Bound of scaled values.
+        Bound on the absolute values of standardised features.
     forgetting : float in (0, 1]
-        Of the moments.
+        Forgetting factor of the moments.
     layout : tuple, default=()
-        Of the rows that forests get; () are the rows as they come.
+        Layout of the rows that forests get; (): raw rows.
     patience : sequence of int >= 0, default=()
-        The samples before which each expert does not fall asleep; none is awake for it alone
-        without.
+        Number of samples that each expert learns before it may fall asleep; (): 0 for all.
     twins : sequence, default=()
-        A `TwinTarget` for each expert that learns one, None for the others; () is for none.
+        For each expert its `TwinTarget`, or None if it has none; (): no expert has one.
     """
 
     def __cinit__(self, *_, **__):
@@ -107,8 +106,8 @@ cdef class Race(Experts):
     def learn(self, X, y, weight=None, order=None, window=0, scores=None, noted=True):
         """Test-then-train over samples; arguments and result are those of `Model.learn`.
 
-        With `noted` false, as in a pass over samples that have been learnt, the vote stays as it
-        is: experts that memorise would win all of it.
+        `noted` is False in later passes over the same samples. Then the weights of the vote do not
+        change: they would favour experts that have memorised the samples.
         """
         cdef Samples samples
         if order is None and X.shape[0] == 1 and len(y) == 1:
@@ -140,7 +139,7 @@ cdef class Race(Experts):
         return predictions
 
     def learn_one(self, x, double y, double weight=1):
-        """Test-then-train on one sample; returns what was predicted for it."""
+        """Test-then-train on one sample; returns the prediction made before learning it."""
         cdef Rows rows
         if not 0 <= weight < np.inf:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
@@ -153,7 +152,7 @@ cdef class Race(Experts):
 
     def _learn_only(self, Samples samples, const double[::1] y, const double[::1] weight,
                     double[:, ::1] scores, bint noted):
-        """`learn` of an only row."""
+        """`learn` for a single row."""
         cdef double own = 1 if weight is None else weight[0]
         self.head.check_label(y[0])
         answer = self.learn_row(&samples.rows, y[0], own, noted)
@@ -162,9 +161,9 @@ cdef class Race(Experts):
         return np.array([self.winner(<double *> cnp.PyArray_DATA(answer))])
 
     cdef cnp.ndarray learn_row(self, const Rows *rows, double y, double weight, bint noted):
-        """Learn the only row, whose target has been checked; returns the answer, (n_outputs,).
+        """Learn a single row with a checked target; returns the scores of the vote, (n_outputs,).
 
-        It does what `_learn_segment` does, and makes no arrays for it.
+        The result is that of `_learn_segment`, without temporary arrays.
         """
         cdef cnp.npy_intp n_outputs = self.head.n_outputs
         begin_writing(self.lock, self.access)
@@ -182,7 +181,7 @@ cdef class Race(Experts):
 
     cdef int learn_alone(self, const Rows *rows, double y, double weight, double *answer,
                          bint noted) except -1:
-        """Learn the only row of a call that has begun, and write the answer."""
+        """Learn the single row of a call that has begun; writes the scores of the vote."""
         cdef Row row
         _alive = self.room_for(rows, &row)
         (<RunningMoments> self.moments).learn_rows(rows, &weight, &self.scaling, row.given, False,
@@ -192,7 +191,7 @@ cdef class Race(Experts):
 
     cdef int teach(self, const Rows *rows, Row *row, double y, double weight, double *answer,
                    bint noted) except -1:
-        """Let those who learn the present segment learn a row, and the vote."""
+        """Teach a row to the experts that learn the present segment, and to the vote."""
         cdef Py_ssize_t k
         cdef double scale
         cdef double *own
@@ -232,26 +231,26 @@ cdef class Race(Experts):
         return 0
 
     cdef void note(self, const double *answer, double y, double weight) noexcept:
-        """Keep an answer that probabilities are fitted to, if it is one of those."""
+        """Count a sample, and keep its scores in `recent` if they are due."""
         if weight > 0:
             self.noted += 1
             if self.noted == self.recent.next_number(self.noted - 1):
                 self.recent.keep(answer, y, weight)
 
     def _note(self, const double[::1] y, const double[::1] weight, const double[:, ::1] answers):
-        """Keep answers that probabilities are fitted to."""
+        """Keep the scores of several samples that are due, to fit probabilities to them."""
         cdef Py_ssize_t i
         for i in range(y.shape[0]):
             self.note(&answers[i, 0], y[i], 1 if weight is None else weight[i])
 
     def _learn_part(self, X, y, weight, window, answers, noted):
-        """Learn rows of a call that has begun, those of weight 0 being predicted only."""
+        """Learn rows of a call that has begun; rows of weight 0 are only predicted."""
         self._learn_rows(X, y, weight, window, answers, noted)
         if noted and self.recent is not None:
             self._note(y, weight, answers)
 
     def _learn_rows(self, X, y, weight, window, answers, noted):
-        """Learn rows, segment by segment."""
+        """Learn rows segment by segment; segments count only samples of weight > 0."""
         cdef Py_ssize_t first = 0, done = 0, last, n = len(y)
         counted = None if weight is None else np.cumsum(weight > 0)
         while first < n:
@@ -270,8 +269,8 @@ cdef class Race(Experts):
             done = last if counted is None else counted[last - 1]
 
     def _learn_segment(self, X, y, weight, window, answers, noted):
-        """Learn rows up to the next place where experts may wake or fall asleep."""
-        # No more rows than these are scaled at once: they stay in a near cache.
+        """Learn rows of one segment: no expert wakes or falls asleep among them."""
+        # Only these rows are standardised at once, so that they stay in a fast cache.
         Z, R = self.seen(X, weight, True, self.moments.calls != self.begun[len(self.experts)])
         fed = self._fed()
         scores = np.zeros((len(self.experts), len(y), self.head.n_outputs))
@@ -286,7 +285,7 @@ cdef class Race(Experts):
             self.experts[k].learn(rows, goals.ravel(), weight, None, window, both, False, goes_on)
             self.twins[k].learn(both, goals, scales, weight, scores[k], noted)
 
-        # What takes longest begins first: no thread is then left alone with it.
+        # The most expensive experts begin first, so that the threads end at about the same time.
         learners = [k for k in self.dearest if fed[k]]
         run_together(teach, learners, self.n_threads if len(y) > 1 else 1)
         self.vote.learn(scores, y, weight, self.voting, fed, answers, noted)
@@ -299,11 +298,11 @@ cdef class Race(Experts):
             self._choose()
 
     cdef int64_t age(self) noexcept:
-        """How many samples these experts have been given."""
+        """Number of samples since these experts began."""
         return self.n_seen - self.began
 
     def _fed(self):
-        """Who learns the present segment: those who vote, and of the sleepers each in its turn."""
+        """Flags of the experts that learn this segment: awake ones, and sleeping ones in turn."""
         cdef Py_ssize_t k
         cdef cnp.ndarray fed = cnp.PyArray_NewCopy(self.voting, cnp.NPY_CORDER)
         cdef unsigned char[::1] own = fed
@@ -312,7 +311,7 @@ cdef class Race(Experts):
         return fed
 
     def _choose(self):
-        """Choose who votes until the next segment ends, and note the weights."""
+        """Choose the experts that are awake in the next segment; store the weights as a mark."""
         *_, usual, lately, _ = self.vote.mean_losses()
         weights = self.vote.weights(np.ones(len(self.experts), dtype=np.uint8))
         if self._is_worse(usual, lately):
@@ -338,13 +337,13 @@ cdef class Race(Experts):
         self.voting = voting
 
     def _is_worse(self, usual, lately):
-        """Whether the vote errs more lately than it usually did, beyond chance."""
+        """Whether the recent loss of the vote is significantly larger than its usual loss."""
         if isinstance(self.vote, MeanVote):
             return lately > 2 * usual
         return lately > usual + WORSE * np.sqrt(usual * max(0, 1 - usual) / LATELY)
 
     def _progress(self):
-        """What changes along the stream, but for the experts, the vote and the moments."""
+        """The state of the race itself, without that of its experts, vote and moments."""
         return (self.n_seen, self.noted, self.alarm, self.stride, self.voting, self.learnt,
                 self.history, self.began)
 
@@ -353,17 +352,18 @@ cdef class Race(Experts):
          self.history, self.began) = progress
 
     def grown(self, grow):
-        """A race of other outputs that goes on from this one.
+        """A race with other outputs that continues this one.
 
-        A function makes arguments and a progress of those of this race, which it may not change.
+        `grow` maps arguments and progress to new ones, and may not change what it gets.
         """
         return restore(*grow(self.arguments(), self._progress()))
 
     def _begin(self):
-        """Remember the race as it is, for a call that fails."""
+        """Set a checkpoint, to which `_rollback` returns if the call fails."""
         if self.recent is not None:
             self.recent.checkpoint()
-        # By their calls it is known who has learnt: Ctrl-C may arrive right after one of them.
+        # The rollback undoes learners whose count of calls has changed. A flag set by this race
+        # would be missed if Ctrl-C arrived right after a learner's call.
         begun = [(<Model> expert).calls for expert in self.experts]
         begun.append((<RunningMoments> self.moments).calls)
         self.vote.checkpoint()
@@ -393,7 +393,7 @@ cdef class Race(Experts):
             self._rollback()
 
     cdef tuple arguments(self):
-        """What a race of these parts is made of."""
+        """Arguments of the constructor that make a race of these parts."""
         return (self.experts, self.costs, self.vote, self.moments, self.head, self.dtype,
                 self.budget, self.limit, self.forgetting, self.layout, self.patience,
                 self.twins if any(self.twins) else ())
@@ -405,8 +405,8 @@ cdef class Race(Experts):
 
 
 def restore(arguments, progress, recent=None):
-    """A race of these parts that goes on from there; without recent scores there are none yet."""
-    # Races of older files have neither a layout nor patience, nor twins.
+    """A race of these parts that continues from a stored progress; recent scores may be missing."""
+    # Older files contain no layout, patience or twins.
     count = min(max(9, len(arguments)), 12) if isinstance(arguments, (tuple, list)) else 12
     cdef Race race = Race(*items_of(arguments, "arguments of a race", count))
     race._set_progress(checked_progress(progress, len(race.experts)))
@@ -419,9 +419,9 @@ def restore(arguments, progress, recent=None):
 
 
 cdef tuple checked_progress(object progress, Py_ssize_t m):
-    """The progress of a race of m experts that a state tells of (`Race._progress`)."""
+    """Check a stored `Race._progress` of m experts; returns it."""
     cdef const unsigned char[::1] flags
-    # Races of older files began with the stream.
+    # Older files contain no `began`: their experts began with the stream.
     count = len(progress) if isinstance(progress, (tuple, list)) else 8
     n_seen, noted, alarm, stride, voting, learnt, history, *began = items_of(
         progress, "progress of a race", min(max(7, count), 8))

@@ -7,12 +7,12 @@ from onlinekern.core.race cimport Race
 
 
 cdef class RenewedRace(Race):
-    cdef object beginning         # one that has learnt nothing, frozen: its copies are the rivals
-    cdef readonly Race rival      # the one that learns beside, during a trial; else None
+    cdef object beginning         # a frozen race that has learnt nothing; rivals are its copies
+    cdef readonly Race rival      # the race that learns beside this one in a trial; else None
     cdef readonly Trials trials
-    cdef tuple before             # the rival, and what both had, at the last checkpoint
-    cdef int64_t mistakes         # of the answers that were given, along a call
-    cdef double total             # of weight times their losses
+    cdef tuple before             # the rival and the contents of both at the checkpoint
+    cdef int64_t mistakes         # mistakes of the predictions that were output
+    cdef double total             # sum of weight times their losses
 
     cdef int exchange(self, Race other) except -1
     cdef int begin_trial(self, int64_t number) except -1

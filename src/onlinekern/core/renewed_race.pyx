@@ -1,9 +1,10 @@
 """RenewedRace: a race that begins anew beside itself when its losses grow.
 
-At an alarm a race that has learnt nothing begins, the rival, with the next sample. As long as the
-trial lasts (`learning.trials`) both learn all samples, and the one that errs less answers: it is
-what this object is then, its experts, its vote and its moments, and the other one is the rival. At
-the end of the trial the rival goes. `learning.lesson` goes through the rows of a call.
+An alarm starts a trial (`learning.trials`). A new race, the rival, learns from the next sample on.
+During the trial both races learn all samples, and the one with fewer errors predicts. This object
+holds the experts, the vote and the moments of that race; they are exchanged with those of the rival
+when the other one becomes better. The rival is deleted at the end of the trial. `learning.lesson`
+walks through the rows of a call.
 """
 import copy
 import numpy as np
@@ -25,7 +26,7 @@ cdef class RenewedRace(Race):
 
     @property
     def blank(self):
-        """A race that has learnt nothing, as this one began; another one each time."""
+        """A new copy of the race before its first sample."""
         return copy.deepcopy(self.beginning)
 
     def next_calls_blas(self):
@@ -34,40 +35,40 @@ cdef class RenewedRace(Race):
             self.rival is not None and self.rival.next_calls_blas())
 
     cdef int exchange(self, Race other) except -1:
-        """Let two races have what the other one had."""
+        """Exchange all that two races have learnt."""
         own = contents_of(self)
         set_contents(self, contents_of(other))
         return set_contents(other, own)
 
     cdef int begin_trial(self, int64_t number) except -1:
-        """Let a rival begin behind a sample."""
+        """Make a rival that learns from the sample after this one on."""
         cdef Race rival = self.blank
         rival.n_seen = rival.began = number
         rival.stride, rival.n_threads = self.stride, self.n_threads
-        # Reports tell who led along the whole stream.
+        # Reports show the weights of the experts along the whole stream.
         rival.history = [mark for mark in self.history if mark[0] <= number]
         rival._begin()
         self.rival = rival
         return self.trials.begin(number)
 
     def resume_counts(self, seen, mistakes, loss):
-        """Go on from these counts: two integers >= 0, and a number. A trial ends."""
+        """Set the counts (two integers >= 0, and a number), and end a trial."""
         self.end_trial()
         super().resume_counts(seen, mistakes, loss)
 
     def resume_alarms(self, alarms):
-        """Let alarms have been raised behind these numbers of samples, a tuple of integers >= 0."""
+        """Set the alarms: a tuple of numbers of samples, integers >= 0."""
         self.trials.alarms = tuple(count_of("an alarm", number) for number in alarms)
 
     cdef int end_trial(self) except -1:
-        """Let the rival go, if there is one."""
+        """Delete the rival, if there is one."""
         self.trials.end()
         self.rival = None
         return 0
 
     cdef int learn_alone(self, const Rows *rows, double y, double weight, double *answer,
                          bint noted) except -1:
-        """`Race.learn_alone`, and what `_learn_part` does with its answer."""
+        """Learn the single row of a call that has begun; the rival learns it too."""
         cdef _RaceLesson lesson
         if self.rival is not None and noted:
             lesson = _RaceLesson(self, 1)
@@ -75,7 +76,7 @@ cdef class RenewedRace(Race):
             return self.take(lesson)
         Race.learn_alone(self, rows, y, weight, answer, noted)
         if not noted:
-            # What has been learnt before does not tell who errs less.
+            # In a further epoch the row is known: errors do not say which race is better.
             return self.end_trial()
         if weight > 0 and self.trials.see(self.vote.loss(answer, y), weight):
             self.begin_trial(self.n_seen)
@@ -83,7 +84,7 @@ cdef class RenewedRace(Race):
 
     def _learn_part(self, X, const double[::1] y, const double[::1] weight, window,
                     double[:, ::1] answers, noted):
-        """Learn rows of a call that has begun, and so does the rival."""
+        """Learn rows of a call that has begun; the rival learns them too."""
         cdef _RaceLesson lesson
         if not noted or y.shape[0] == 0:
             if not noted:
@@ -105,15 +106,15 @@ cdef class RenewedRace(Race):
         return self.settle()
 
     cdef int64_t before_thinning(self):
-        """Samples before the one with which every second mark of the history goes.
+        """Number of samples until the next one would make `_choose` delete every second mark.
 
-        A piece ends there: a rival takes over the marks of the sample that it begins behind.
+        A piece ends before that sample: a rival copies the marks up to the sample it begins after.
         """
         left = (MOST_MARKS + 1 - len(self.history)) * self.stride
         return max(0, left - 1 - self.age() % self.stride)
 
     cdef int settle(self) except -1:
-        """Let whoever answers have the counts of the answers given, and the rival none."""
+        """Give the predicting race the counts of the predictions that were output, the rival 0."""
         self.vote.resume_counts(self.mistakes, self.total)
         if self.rival is not None:
             self.rival.vote.resume_counts(0, 0.0)
@@ -139,7 +140,7 @@ cdef class RenewedRace(Race):
         self.before = self.rival, contents_of(self), contents_of(self.rival)
 
     def grown(self, grow):
-        """A race of other outputs that goes on from this one, and so do its rivals."""
+        """This race with other outputs. `grow` is called for it, its rival and the blank race."""
         rival = None if self.rival is None else self.rival.grown(grow)
         return restore(super().grown(grow), self.blank.grown(grow), rival,
                        copy.deepcopy(self.trials))
@@ -154,13 +155,13 @@ cdef class _RaceLesson(Lesson):
     """Rows of a call, for a race and its rival."""
 
     cdef RenewedRace race
-    cdef const Rows *rows         # an only row; NULL where X has the rows
+    cdef const Rows *rows         # a single row; NULL: X contains the rows
     cdef object X, goals, counts, window
     cdef const double *y
-    cdef double *answers          # what the race told, then what is given
+    cdef double *answers          # scores of the race; those of the better race at the end
     cdef object places            # the same as an array
-    cdef double *told             # by the rival
-    cdef object told_places
+    cdef double *told             # scores of the rival
+    cdef object told_places       # the same as an array
 
     def __cinit__(self, RenewedRace race, Py_ssize_t n):
         self.race, self.trials, self.n = race, race.trials, n
@@ -213,7 +214,7 @@ cdef class _RaceLesson(Lesson):
 
 
 cdef tuple contents_of(Race race):
-    """What a race has learnt, and what it returns to if a call fails; None of no race."""
+    """All that a race has learnt, and its checkpoint; None if there is no race."""
     if race is None:
         return None
     return (race.experts, race.vote, race.moments, race.twins, race.recent, race.begun, race.saved,
@@ -221,7 +222,7 @@ cdef tuple contents_of(Race race):
 
 
 cdef int set_contents(Race race, tuple contents) except -1:
-    """Let a race have that; None is for none."""
+    """Give a race these contents; does nothing if there is no race."""
     if race is not None:
         (race.experts, race.vote, race.moments, race.twins, race.recent, race.begun, race.saved,
          progress) = contents
@@ -231,21 +232,20 @@ cdef int set_contents(Race race, tuple contents) except -1:
 
 
 cdef Race filled(type kind, Race race):
-    """A race of this class that has what another one has."""
+    """A race of this class with the parts and contents of another race."""
     cdef Race own = kind(*race.arguments())
     set_contents(own, contents_of(race))
     return own
 
 
 def renewed(race):
-    """A race that begins anew at alarms, of one that has learnt nothing and is not used any more.
-    """
+    """Make a race that begins anew at alarms. The given one must be new, and is not used again."""
     check_kind(race, "race", Race)
     return restore(race, race, None, Trials(isinstance(race.vote, MeanVote)))
 
 
 def restore(race, blank, rival, trials):
-    """A race that begins anew at alarms, as these parts say, and is what the first one is."""
+    """Make a race that begins anew at alarms out of the parts that were saved."""
     check_kind(trials, "trials", Trials)
     for name, part in (("race", race), ("blank", blank), ("rival", rival)):
         if part is not None or name != "rival":
@@ -254,7 +254,7 @@ def restore(race, blank, rival, trials):
                 raise ValueError(f"the {name} of a race must have as many experts, features and "
                                  "outputs")
     cdef RenewedRace own = filled(RenewedRace, race)
-    # To freeze a race takes a tenth of what it takes to make one.
+    # Freezing a race takes a tenth of the time of making one.
     own.beginning, own.rival, own.trials = frozen(blank, {}), rival, trials
     if rival is not None and rival.n_seen != race.n_seen:
         raise ValueError(f"the rival of a race has seen {rival.n_seen} samples, the race "
@@ -267,6 +267,6 @@ def restore(race, blank, rival, trials):
 
 
 cdef tuple form_of(Race race):
-    """What a race and its rivals have in common."""
+    """Parts and sizes that must be equal in a race and its rival."""
     return (race.d, race.moments.centred, race.costs, race.raw, race.head, race.dtype, race.layout,
             type(race.vote))

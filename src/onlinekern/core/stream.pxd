@@ -9,16 +9,16 @@ from onlinekern.core.samples.rows cimport Rows
 
 
 cdef class Model(Composed):
-    cdef double *current
-    cdef double *averaged
-    cdef Sample sample            # the one that is learnt
-    cdef Update update            # what it does to the space
-    cdef bint scores_single       # `Space.has_single_score` of the rows that are learnt
-    cdef Counters saved
-    cdef int64_t next_noted       # number of the next sample whose scores `recent` gets, or NEVER
-    cdef readonly int64_t calls   # of learning, begun
+    cdef double *current          # n_outputs scores of a sample by the last model
+    cdef double *averaged         # the same by the predicting model; follows `current` in memory
+    cdef Sample sample            # the present sample
+    cdef Update update            # its update of the space
+    cdef bint scores_single       # `Space.has_single_score` for the present rows
+    cdef Counters saved           # at the checkpoint
+    cdef int64_t next_noted       # number of the next sample that `recent` stores, or NEVER
+    cdef readonly int64_t calls   # number of checkpoints, that is of learning calls begun
     cdef uint64_t[4] saved_rng
-    cdef double *losses           # gets that of each row; NULL where nobody asks
+    cdef double *losses           # output: loss of each row; NULL if not wanted
 
     cdef Status run(self, const Rows *rows, Order order, const double *y, const double *weight,
                     Py_ssize_t first, Py_ssize_t n, Py_ssize_t look_ahead, double *predictions,

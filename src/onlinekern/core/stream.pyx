@@ -41,22 +41,22 @@ cdef extern from "onlinekern/overflow.h" nogil:
 
 cnp.import_array()
 
-# Signals are looked for about every so many kernel values, some tens of milliseconds: asking needs
-# the GIL, which another thread may hold for its whole switch interval.
+# The loop checks for signals (Ctrl-C) about once in so many kernel values, some tens of
+# milliseconds. The check needs the GIL, which another thread may hold for its switch interval.
 cdef Py_ssize_t VALUES_BETWEEN_SIGNALS = 1 << 25
 
 cdef enum:
     NEVER = -1      # no sample has this number
 
-# What the compiler of the loop knows of the samples of a block: nothing; each is one scalar
-# problem, and nothing else is asked of it; it is also of two classes, with a single score and the
-# hinge, and the samples come as they stand.
+# Cases for which the loop is compiled. ANY: every block. PLAIN: one scalar problem per sample, of
+# weight 1, without sampler, standardised targets, or scores and losses to store. BARE: also two
+# classes, a single score, the hinge, and rows in their own order.
 cdef enum Case:
     ANY, PLAIN, BARE
 
 
 cdef class Model(Composed):
-    """A learner composed of parts, with its counters.
+    """A model that learns: the stream loop, checkpoints and undo.
 
     Its arguments are those of `Composed`.
     """
@@ -71,7 +71,7 @@ cdef class Model(Composed):
     cdef Status run(self, const Rows *rows, Order order, const double *y, const double *weight,
                     Py_ssize_t first, Py_ssize_t n, Py_ssize_t look_ahead, double *predictions,
                     double *scores, Py_ssize_t *reached) noexcept nogil:
-        """THE loop, over samples first ... n - 1. Returns a status, and where it stopped."""
+        """The stream loop, over samples first ... n - 1. Returns a status; sets `reached`."""
         cdef Py_ssize_t width, work = 0
         cdef Status status
         ok_forget_overflow()
@@ -109,27 +109,27 @@ cdef class Model(Composed):
         ----------
         X : ndarray or CSR matrix of shape (n, d), validated
         y : ndarray of shape (n * n_targets,)
-            Class numbers, or targets; several of a sample lie one behind the other.
+            Class numbers, or targets; several targets of a sample are adjacent.
         weight : ndarray of shape (n,), optional
             Weights >= 0; default 1.
         order : Order, or ndarray of intp, optional
-            The rows that are learnt, in this order; default all as they stand.
+            Numbers of the rows to learn, in this order; default 0 ... n - 1.
         window : int
-            Samples looked ahead; 0 leaves it to the space. Never changes a result.
+            Samples in a block; 0: the space chooses. Does not change any result.
         scores : ndarray of shape (n, n_outputs), optional
-            Gets the predicting scores of each row before it was learnt, those of weight 0 too. Rows
-            that are not in the order stay as they are.
+            Output: scores of each row before it was learnt, also for weight 0. Rows that are not in
+            the order are not changed.
         noted : bool
-            Whether the scores may count among the recent ones that probabilities are fitted to:
-            not where the samples have been learnt before.
+            Whether scores may be stored in `recent`, to fit probabilities to them. It is False for
+            samples that have been learnt before.
         goes_on : bool
-            Whether this goes on with the call before: `undo` then takes back both.
+            Whether this call continues the last one: `undo` then undoes both.
 
         Returns
         -------
         predictions : ndarray of shape (n,) or (n, n_targets)
-            What was predicted for each row (class numbers, or targets) before it was learnt; NaN
-            for rows that were not.
+            Predictions for each row before it was learnt: class numbers, or targets. NaN for rows
+            that are not in the order.
 
         Raises
         ------
@@ -180,7 +180,7 @@ cdef class Model(Composed):
         return 0
 
     def learn_one(self, x, y, double weight=1.0):
-        """Test-then-train on one dense sample, with the least of checks.
+        """Test-then-train on one dense sample, with few checks.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ cdef class Model(Composed):
 
         Returns
         -------
-        What was predicted for x before it was learnt, as y.
+        The prediction for x before it was learnt, in the form of y.
         """
         cdef Rows rows
         cdef const double[::1] targets
@@ -206,7 +206,7 @@ cdef class Model(Composed):
         return np.asarray(predictions)
 
     cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1:
-        """`learn_one` of the only row, which has been checked."""
+        """`learn_one` for a single checked row."""
         cdef double prediction
         self.head.check_label(y)
         self.learn_targets(rows, &y, weight, &prediction, NULL, True)
@@ -214,7 +214,7 @@ cdef class Model(Composed):
 
     cdef int learn_targets(self, const Rows *rows, const double *y, double weight,
                            double *predictions, double *scores, bint noted) except -1:
-        """The same of checked targets; `scores` may be NULL, `noted` is as in `learn`."""
+        """`learn_row` for checked targets; `scores` may be NULL, `noted` is that of `learn`."""
         if not 0 <= weight < INFINITY:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
         begin_writing(self.lock, self.access)
@@ -227,7 +227,7 @@ cdef class Model(Composed):
 
     cdef int learn_only(self, const Rows *rows, const double *y, double weight,
                         double *predictions, double *scores, bint noted) except -1:
-        """Learn the only row of a call that has begun, without giving the GIL away."""
+        """Learn the single row of a call that has begun, without releasing the GIL."""
         cdef Py_ssize_t reached
         self.next_noted = self.next_number() if noted else NEVER
         status = self.run(rows, AS_THEY_STAND, y, &weight, 0, 1, 1, predictions, scores, &reached)
@@ -236,7 +236,7 @@ cdef class Model(Composed):
         return 0
 
     cdef void checkpoint(self):
-        """Remember the model as it is, at no cost, for a call that fails."""
+        """Set a checkpoint, without copying the model, to which `rollback` returns."""
         self.calls += 1
         self.saved = self.counters
         keep_targets(self.targets, self.head.n_targets)
@@ -260,11 +260,11 @@ cdef class Model(Composed):
         self.space.rollback()
 
     cdef int64_t next_number(self):
-        """Number of the next sample whose scores are kept, NEVER without recent scores."""
+        """Number of the next sample whose scores `recent` stores; NEVER without `recent`."""
         return NEVER if self.recent is None else self.recent.next_number(self.counters.seen)
 
     def __reduce__(self):
-        # At once, and not when the pickler comes to the parts: another thread may learn meanwhile.
+        # Frozen under the lock: another thread may learn before the pickler reaches the parts.
         with self.reading():
             arguments = (self.space, self.head, self.rule, self.sampler, self.rng, self.d,
                          self.dtype)
@@ -279,7 +279,7 @@ cdef Status learn_block(Model model, Space space, Rule rule, const Py_ssize_t *o
                         double *predictions, double *scores, Py_ssize_t *reached) noexcept nogil:
     """Learn the open block. Returns a status; `reached` is the sample at which it stopped.
 
-    Written once, compiled for each case.
+    Calls the version of `learn_samples` that is compiled for the case.
     """
     if not model.plain or weight != NULL or scores != NULL or model.losses != NULL:
         return learn_samples(model, space, rule, order, first, width, y, weight, predictions,
@@ -295,7 +295,7 @@ cdef inline Status learn_samples(Model model, Space space, Rule rule, const Py_s
                                  Py_ssize_t first, Py_ssize_t width, const double *y,
                                  const double *weight, double *predictions, double *scores,
                                  Py_ssize_t *reached, Case case) noexcept nogil:
-    """`learn_block` of such a case."""
+    """`learn_block` for one case, a constant: the compiler removes branches of the others."""
     cdef Py_ssize_t i, row, n_outputs = model.head.n_outputs
     cdef Py_ssize_t n_targets = model.head.n_targets if case == ANY else 1
     cdef int64_t mistakes = 0
@@ -335,7 +335,7 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
         space.scores(i, model.current, model.averaged)
         f, predicting = model.current[0], model.averaged[0]
     if single:
-        # A difference is NaN where the number is not finite.
+        # x - x is NaN unless x is finite.
         if not (f - f) + (predicting - predicting) == 0:
             return NOT_FINITE
     elif not finite(model.current, 2 * model.head.n_outputs):
@@ -360,7 +360,7 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
 cdef inline Status train(Model model, Space space, Rule rule, Py_ssize_t i, double f,
                          double average, double y, double target, double weight,
                          Case case) noexcept nogil:
-    """Train on sample i, of target y, which scores f by the last model; `average` by theirs."""
+    """Train on sample i of target y. Its scores are f (last model) and `average` (averaged one)."""
     cdef bint single = case != ANY or model.single
     cdef Status status
     model.counters.seen += 1
@@ -391,7 +391,7 @@ cdef inline Status train(Model model, Space space, Rule rule, Py_ssize_t i, doub
 
 cdef inline Status solve_outputs(Model model, Space space, Rule rule, Py_ssize_t i, double y,
                                  double weight) noexcept nogil:
-    """Let the head solve sample i. Returns a status."""
+    """Compute the coefficients of sample i by the head. Returns a status."""
     model.sample.y = y
     model.sample.weight = weight
     model.sample.t = model.counters.seen
@@ -405,7 +405,7 @@ cdef inline Status solve_outputs(Model model, Space space, Rule rule, Py_ssize_t
 
 cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t i, double f,
                                 double y, double weight, Case case) noexcept nogil:
-    """What the head does for sample i, where it has a single output. Returns a status."""
+    """Compute the coefficient of sample i, inlined for a single output. Returns a status."""
     cdef Update *update = &model.update
     cdef double length = 0, importance = 1, size
     cdef int64_t t = model.counters.seen
@@ -429,7 +429,7 @@ cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t 
 
 
 def restore(arguments, seen, mistakes, loss, recent=None, targets=None, lead=0):
-    """A model that goes on from these counts, scores, targets and lead: older files hold fewer."""
+    """A model that continues from a saved state; older files lack the last arguments."""
     cdef Model model = Model(*items_of(arguments, "arguments of a model", 7))
     model.resume_counts(seen, mistakes, loss)
     model.counters.lead = count_of("lead", lead)

@@ -1,4 +1,4 @@
-# A model of parts that scores samples. May change at minor versions.
+# A model made of components, which scores samples. May change at minor versions.
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp
 
@@ -13,7 +13,7 @@ from onlinekern.core.learning.targets cimport Targets
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
 
-# A space does not ask for more rows at a time, unless the user does.
+# Most rows of a block, unless the user chooses a larger window.
 cdef enum:
     MOST_ROWS = 64
 
@@ -27,7 +27,7 @@ cdef struct Counters:
 
 cdef inline void note_lead(Counters *counters, Update *update, Head head, const double *last,
                            const double *averaged, double y) noexcept nogil:
-    """Compare the scores of the last model and of the average, of a sample of target y."""
+    """Update the lead from the scores of a sample by the last and the averaged model."""
     cdef int64_t before = counters.lead
     update.lead = 0
     if memcmp(last, averaged, head.n_outputs * sizeof(double)) != 0:
@@ -43,23 +43,23 @@ cdef class Composed:
     cdef Sampler present_sampler
     cdef readonly Generator rng
     cdef readonly Py_ssize_t d, itemsize
-    cdef readonly RecentScores recent   # None of a model without labels
-    cdef Targets *targets               # one for each target of a sample, and room for a copy
+    cdef readonly RecentScores recent   # None in regression
+    cdef Targets *targets               # n_targets structs, then memory for a copy of them
     cdef Counters counters
-    cdef public object calibration      # fitted to `recent`; None after each call of learning
-    # What parameters its estimator had when they were last checked, and made its rule and sampler.
+    cdef public object calibration      # fitted to `recent`; reset to None by learning
+    # Parameters of its estimator when last checked, and when its rule and sampler were made.
     cdef public object checked, renewed
-    cdef object window_of_one
-    cdef readonly Lock lock       # of the writers; several models may share one
-    cdef Access access            # of the readers
+    cdef object window_of_one     # buffer to score a single row
+    cdef readonly Lock lock       # of writers; several models may share it
+    cdef Access access            # of readers
     cdef int one_is_scored        # whether `window_of_one` is in use
     cdef tuple watched            # components that may fail; None if there are none
-    # What the components answer always, so that the loop need not ask for each sample.
+    # Constant properties of the components, so that the loop does not call them for each sample.
     cdef bint single, signs       # `Head.is_single`; whether its targets are signs
     cdef bint shrinks, observes   # `Rule.shrinks_ever`, `Space.observes`
-    cdef bint plain               # each sample is one scalar problem, which the sampler lets pass
+    cdef bint plain               # each sample is one scalar problem, and no sampler rejects it
     cdef bint hinged              # `solves_hinge` of the rule
-    cdef object interruption      # what a signal handler raised
+    cdef object interruption      # exception that a signal handler raised
 
     cdef int take_recent(self, object recent) except -1
     cdef int check_space(self) except -1

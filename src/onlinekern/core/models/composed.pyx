@@ -1,6 +1,6 @@
-"""A model as those who ask it see it: its parts, who may use them when, its counts, and scores.
+"""Composed: the base class of `Model`, without learning: components, locks, counters and scores.
 
-`Model` of the stream loop adds what learns.
+`Model`, in the stream loop, adds learning.
 """
 from libc.stdlib cimport free
 
@@ -29,7 +29,7 @@ from onlinekern.core.base.part import components_of, frozen, refuse_attributes
 
 
 def diverged(what):
-    """The error of a call that ends because something is not finite."""
+    """The exception for a call in which a number is not finite."""
     return FloatingPointError(f"{what}: the learner diverges; use a smaller step size, stronger "
                               "regularisation, scaled features or smaller sample weights")
 
@@ -52,8 +52,8 @@ cdef class Composed:
     Raises
     ------
     TypeError
-        For a component that is a base class only, or whose class is written in Python and has
-        methods that the loop would never call.
+        For a component of an abstract class, or of a Python class with methods that the loop would
+        never call.
     """
 
     def __cinit__(self, Space space not None, Head head not None, Rule rule not None,
@@ -78,7 +78,7 @@ cdef class Composed:
         free(self.targets)
 
     cdef int check_space(self) except -1:
-        """Raise ValueError if the space is not one for such a head and such samples."""
+        """Raise ValueError if the space does not fit the head or the samples."""
         form = self.space.sample_form()
         if self.space.n_outputs != self.head.n_outputs or self.head.n_outputs < 1:
             raise ValueError(f"the head has {self.head.n_outputs} outputs and the space has "
@@ -92,9 +92,9 @@ cdef class Composed:
         return 0
 
     cdef int watch(self) except -1:
-        """Check the components, and find what the loop need not ask of them for each sample.
+        """Check the components, and store their constant properties for the loop.
 
-        `watched` are those that may fail: none but a few are the library's.
+        `watched` are components that may fail: those of users, and a few of the library.
         """
         components = components_of(self.space, self.head, self.present_rule, self.present_sampler)
         watched = [component for component in components if isinstance(component, Component)
@@ -110,7 +110,7 @@ cdef class Composed:
 
     @property
     def rule(self):
-        """May be replaced between calls: parameters of an update can change in mid-stream."""
+        """The update rule. It may be replaced between calls, to change parameters in mid-stream."""
         return self.present_rule
 
     @rule.setter
@@ -122,7 +122,7 @@ cdef class Composed:
 
     @property
     def sampler(self):
-        """May be replaced between calls."""
+        """The sampler. It may be replaced between calls."""
         return self.present_sampler
 
     @sampler.setter
@@ -139,23 +139,23 @@ cdef class Composed:
 
     @property
     def n_mistakes(self):
-        """Samples whose prediction before learning was not their label."""
+        """Samples that were predicted wrongly, before they were learnt."""
         return self.counters.mistakes
 
     @property
     def cumulative_loss(self):
-        """Sum of weight times loss of the samples, each before it was learnt."""
+        """Sum of weight times loss of the samples, each measured before it was learnt."""
         return self.counters.loss
 
     def resume_counts(self, seen, mistakes, loss):
-        """Go on from these counts: two integers >= 0, and a number."""
+        """Set the counts: two integers >= 0, and a number."""
         seen, mistakes = count_of("seen", seen), count_of("mistakes", mistakes)
         if not isinstance(loss, Real) or loss != loss:
             raise ValueError(f"loss must be a number, got {shown(loss)}")
         self.counters.seen, self.counters.mistakes, self.counters.loss = seen, mistakes, loss
 
     cdef int take_recent(self, object recent) except -1:
-        """Go on from these recent scores, which must be of such a model."""
+        """Take over recent scores, which must have the outputs and classes of this model."""
         check_kind(recent, "recent", RecentScores)
         cdef RecentScores given = recent
         if self.recent is None or (given.n_outputs, given.n_labels) != (
@@ -167,29 +167,29 @@ cdef class Composed:
 
     @property
     def dtype(self):
-        """Of the samples, as a numpy dtype."""
+        """The dtype of the samples."""
         return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
 
     @property
     def target_mean(self):
-        """What is added to `target_scale` times the score of a regression; 0 if nothing is.
+        """Mean that standardises the target: prediction = target_mean + target_scale * score.
 
-        Of several targets, an ndarray of shape (n_targets,).
+        It is 0 without standardisation. Several targets: an ndarray of shape (n_targets,).
         """
         cdef Py_ssize_t k, n = self.head.n_targets
         return self.targets.mean if n == 1 else np.array([self.targets[k].mean for k in range(n)])
 
     @property
     def target_scale(self):
-        """Units of the targets in one of the scores; 1 where targets are not standardised.
+        """Scale that standardises the target; 1 without standardisation.
 
-        Of several targets, an ndarray of shape (n_targets,).
+        Several targets: an ndarray of shape (n_targets,).
         """
         cdef Py_ssize_t k, n = self.head.n_targets
         return self.targets.scale if n == 1 else np.array([self.targets[k].scale for k in range(n)])
 
     def fix_targets(self, mean, scale):
-        """Standardise the target by these two numbers from now on, whatever targets come."""
+        """Standardise the target by this mean and scale, which later targets do not change."""
         if self.head.n_targets > 1:
             raise ValueError(f"a model of {self.head.n_targets} targets cannot fix their scale")
         mean = finite_number("mean", mean)
@@ -210,7 +210,7 @@ cdef class Composed:
         return Reading(self.access)
 
     def score_one(self, x):
-        """Predicting score of one dense sample: a float, or an ndarray of shape (n_outputs,)."""
+        """Score of one dense sample: a float, or an ndarray of shape (n_outputs,)."""
         cdef Rows rows
         cdef double score
         cdef double[::1] scores
@@ -230,9 +230,9 @@ cdef class Composed:
         return alive
 
     cdef int score_row(self, const Rows *rows, double *out) except -1:
-        """Write the n_outputs predicting scores of the only row, which has been checked."""
+        """Write the n_outputs scores of a single checked row."""
         self.access.begin_reading()
-        # Another thread may be scoring one sample too, where there is no GIL.
+        # Without a GIL, another thread may be using `window_of_one`.
         own = not claim(&self.one_is_scored)
         try:
             window = self.space.new_window(1) if own else self.window_of_one
@@ -246,7 +246,7 @@ cdef class Composed:
         return 0
 
     def scores(self, X, double[:, ::1] out):
-        """Predicting scores of samples; several threads may call this at once.
+        """Scores of samples; several threads may call this at once.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ cdef class Composed:
         """
         cdef Samples samples
         if X.shape[0] == 1 and out.shape[0] == 1:
-            # It has a window already.
+            # `score_row` reuses the window of one row.
             samples = samples_of(X, self.dtype)
             check_width("X", samples.rows.d, self.d)
             check_width("out", out.shape[1], self.head.n_outputs)
@@ -292,7 +292,7 @@ cdef class Composed:
         self.check_scored(status, end - begin)
 
     def work(self, Py_ssize_t n):
-        """What it costs to score n samples, in kernel values of some 16 features."""
+        """Cost of scoring n samples, in units of a kernel value of about 16 features."""
         return n * (1 + self.space.size())
 
     cdef int check_scored(self, Status status, Py_ssize_t n) except -1:
@@ -303,7 +303,7 @@ cdef class Composed:
         return 0
 
     cdef int check_defined(self) except -1:
-        """Raise NotImplementedError if a component was asked for what its class does not define."""
+        """Raise NotImplementedError if the loop called a method that a component's class lacks."""
         cdef Component component
         for component in self.watched or ():
             component.check_defined()
@@ -316,10 +316,10 @@ cdef class Composed:
         refuse_attributes(self)
 
     cdef int check_finite(self) except -1:
-        """Raise FloatingPointError if the space holds a number that is not finite.
+        """Raise FloatingPointError if the space contains a number that is not finite.
 
-        A copy of it is made: what a pickle or a file refuses must not be learnt. So it is asked
-        only where a number has overflowed; what is scored, and refused, may do so too.
+        The test copies the space, because copying refuses the same states as saving. It is slow, so
+        it is done only after an overflow, which a rejected sample may also have caused.
         """
         try:
             copy.deepcopy(frozen(self.space, {}))
@@ -334,10 +334,10 @@ cdef class Composed:
             return self.interruption is not None
 
     cdef void rollback(self):
-        """Return to the model before the last call; here none has learnt."""
+        """Return to the checkpoint before the last call. Subclasses that learn override it."""
 
     cdef int conclude(self, Status status, Py_ssize_t reached) except -1:
-        """Undo the call and raise, unless it succeeded and all of its methods were defined."""
+        """Undo the call and raise an error, if it failed or called an undefined method."""
         try:
             self.check_defined()
             if status == OVERFLOWED:
