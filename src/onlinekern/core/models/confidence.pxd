@@ -1,4 +1,4 @@
-# What spaces of second order do with a covariance. May change at minor versions.
+# Variances and contractions for second-order spaces. May change at minor versions.
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Status
@@ -9,7 +9,7 @@ from onlinekern.core.samples.row_arithmetic cimport Vector
 
 cdef class Confidence:
     cdef readonly Covariance covariance
-    # How often a sample was skipped because no variance was left along it.
+    # Number of samples that were skipped because their variance is negligible.
     cdef readonly int64_t n_degenerate
     cdef int64_t saved_n_degenerate
     cdef bint overflow           # a variance of the measured sample is not finite

@@ -1,16 +1,16 @@
-"""Confidence: what spaces of second order do with a covariance, whatever their samples are.
+"""Confidence: variances, directions and contractions for second-order spaces.
 
-The variance x'S_k x of a sample x takes the place of its squared length. An update of output k
-moves its weights along S_k x and contracts S_k.
+A rule gets the variance x'S_k x of a sample x, raw or mapped, as its squared length. An update of
+output k moves its weights along S_k x and contracts S_k.
 
 A multi-class update changes two outputs: the class of the sample and its highest-scoring rival. Its
 variance is the sum of both variances, and both matrices are contracted with the same beta. The
 exact update would also create covariances between the two outputs. They are kept at 0.
 
-A covariance that the outputs share is measured once and contracted once per sample, with the
-largest contraction of the outputs that move. With one matrix, the sum of both variances is 2 x'S x.
-AROW contracts the same for all outputs of a sample. So S depends only on the samples that moved
-some output: one against the rest it is (I + sum x x'/r)^-1 over them.
+A shared covariance is measured once and contracted once per sample, with the largest contraction of
+the outputs that move. With one matrix, the sum of both variances is 2 x'S x. AROW has the same
+contraction for all outputs of a sample. So S depends only on the samples that moved some output:
+with one-vs-rest it is (I + sum x x'/r)^-1, summed over these samples.
 """
 from libc.math cimport isfinite
 
@@ -26,7 +26,7 @@ cdef double NEGLIGIBLE_VARIANCE = 1e-15
 
 
 cdef class Confidence:
-    """A covariance, and what is known of the sample that it measured last.
+    """A covariance, and flags of the sample that it measured last.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ cdef class Confidence:
         self.covariance = covariance
 
     cdef void measure(self, const Vector *x, double square, Update *update) noexcept nogil:
-        """x'S_k x where needed, 0 if it is negligible against `square`, which is ||x||^2."""
+        """Compute the variances x'S_k x that are needed; 0 if negligible (`square` is ||x||^2)."""
         cdef Py_ssize_t k, matrix, last = -1
         cdef double variance = 0
         self.measured = True
@@ -69,7 +69,7 @@ cdef class Confidence:
         return NOT_FINITE if self.overflow else OK
 
     cdef void measure_all(self, const Vector *x) noexcept nogil:
-        """Compute S_k x of a sample whose variances were not needed."""
+        """Compute S_k x for a sample whose variances the rule did not need."""
         cdef Py_ssize_t matrix
         for matrix in range(self.covariance.n_matrices):
             self.covariance.measure(matrix, x)
@@ -103,6 +103,6 @@ cdef class Confidence:
         self.covariance.rollback()
 
     cdef int restore_count(self, object n_degenerate) except -1:
-        """Take over `n_degenerate` of another run."""
+        """Restore a saved `n_degenerate`."""
         self.n_degenerate = self.saved_n_degenerate = count_of("n_degenerate", n_degenerate)
         return 0

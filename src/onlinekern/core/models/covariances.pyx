@@ -5,8 +5,8 @@ direction of S_k x: S_k <- S_k - beta (S_k x)(S_k x)'. `Diagonal` keeps only the
 `Full` the whole matrix.
 
 `Shared` keeps one matrix S for all outputs: every output has the variance x'S x, and moves along
-S x. A sample contracts S once, whichever outputs it moves. So S says how much has been learnt of a
-direction, by any output.
+S x. A sample contracts S once, whichever outputs it moves. So the variance of a direction is small
+if any output has learnt along it.
 """
 from libc.math cimport NAN, sqrt
 from libc.stdlib cimport calloc, free
@@ -44,7 +44,7 @@ cdef class Covariance:
 
     def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t length, *_):
         integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
-        # The intercept is one more.
+        # The intercept is one more feature.
         integer_within("length", length, 0, <Py_ssize_t> MOST_FEATURES + 1)
         self.ops = ops_for(sizeof(double))
         self.n_outputs = n_outputs
@@ -78,12 +78,12 @@ cdef class Covariance:
         return NOT_GIVEN
 
     cdef Py_ssize_t work(self, Py_ssize_t length) noexcept nogil:
-        """Work per sample of so many features that are not 0, in kernel values of 16 features."""
+        """Work per sample with `length` nonzero features, in kernel values of 16 features."""
         return self.n_matrices * (1 + length // 16)
 
     @classmethod
     def nbytes(cls, n_outputs, length):
-        """Bytes of the numbers of n_outputs, including their copy for `rollback`."""
+        """Bytes of the variances of n_outputs, including their copy for `rollback`."""
         return 2 * n_outputs * whole_panels(length) * sizeof(double)
 
     def __reduce__(self):
@@ -165,9 +165,8 @@ cdef class Full(Covariance):
     The panel on the diagonal is part of a square that holds both (i, j) and (j, i); both are
     computed by the same product, so the square is exactly symmetric.
 
-    A feature that has never been contracted is one that was 0 so far, or is the padding between
-    others. Its row is that of the identity, and is left out of products with a sample that is 0
-    there.
+    A feature that was 0 in all samples so far, or is padding, has never been contracted: its row is
+    that of the identity. Products skip this row if the sample is 0 there.
 
     A contraction costs length^2 / 2 multiplications. So does S_k x for a dense sample; for a sparse
     one it costs length times the stored entries.
@@ -336,7 +335,7 @@ cdef class Shared(Full):
 
 def _restore(cls, n_outputs, length, array):
     subclass_of(cls, "the class of a covariance", Covariance)
-    # Before memory is asked for: the array shows that there are so many numbers.
+    # Compare the sizes with the array before memory is allocated for them.
     shape = 1 if hasattr(cls, "shared") else n_outputs, length
     if np.shape(array)[:2] != shape:
         raise ValueError(f"the array of {cls.__name__} must begin with the axes {shape}, got shape "

@@ -15,7 +15,7 @@ from onlinekern.core.models.space cimport InverseTimeSpace
 
 cdef class Weights:
     cdef const ok_vector_ops *ops
-    cdef Coefficients shared               # scale, total and steps are its
+    cdef Coefficients shared               # provides scale, total and steps
     cdef readonly Py_ssize_t n_outputs, length
     cdef readonly bint averaged
     cdef JournaledMatrix values            # n_outputs x length, then as many companions
@@ -34,7 +34,7 @@ cdef class FeatureMerging(Bounded):
     cdef readonly bint offset
     cdef Weights weights
     cdef Queue queue
-    cdef FeatureBlock window           # features of the coming samples
+    cdef FeatureBlock window           # features of the samples of the open block
     cdef FeatureBlock features         # features of the support vectors, by slot
     cdef Journal old_features
 
@@ -50,4 +50,4 @@ cdef class DualWindow:
 
 
 cdef class DualSpace(InverseTimeSpace):
-    cdef FeatureMerging merging        # the budget, under its own type
+    cdef FeatureMerging merging        # the budget, with its static type

@@ -1,4 +1,4 @@
-"""DualSGD: support vectors, and a linear function of features for those removed from the budget.
+"""DualSGD: support vectors, and a linear function of features that replaces those removed.
 
 The model is f(x) = s (sum_i a_i kappa(x_i, x) + w . z(x) + b), where the random features z
 approximate the kernel kappa. The scale s is exactly 1/t after t steps (see `InverseTimeSpace`).
@@ -6,11 +6,11 @@ approximate the kernel kappa. The scale s is exactly 1/t after t steps (see `Inv
 k-merging (Le, Nguyen, Nguyen and Phung 2016, algorithm 2): when the budget is exceeded, the k
 support vectors of the smallest coefficients are removed, and w <- w + sum_i a_i z(x_i).
 
-Both parts share scale, average and steps (see coefficients). So the companions of a support vector
-move into those of the weights in the same way, and the average of f_1 ... f_t stays right whenever
-the support vector was merged.
+Both parts share scale, average and steps (see `Coefficients`). So the companions of a support
+vector are merged into those of the weights in the same way, and the average of f_1 ... f_t is
+correct whenever the support vector is merged.
 
-The features of a support vector are computed once, while it is a coming sample, and kept.
+The features of a sample are computed once, in its block, and stored if it becomes a support vector.
 """
 from libc.string cimport memcpy
 
@@ -40,9 +40,9 @@ cdef class Weights:
     Parameters
     ----------
     coefficients : Coefficients
-        Of the support vectors, whose scale, total and steps the weights share.
+        Coefficients of the support vectors; the weights share their scale, total and steps.
     length : int
-        Of a row of features, in whole panels.
+        Length of a row of features, padded to whole panels.
     """
 
     def __cinit__(self, Coefficients coefficients not None, Py_ssize_t length):
@@ -55,10 +55,10 @@ cdef class Weights:
         self.offsets = JournaledMatrix("offsets", 1, 2 * self.n_outputs)
 
     cdef void scores(self, const char *z, double *current, double *averaged) noexcept nogil:
-        """Add to the scores what the features z of one sample contribute.
+        """Add w . z + b of a sample with features z to its scores.
 
-        `current` and `averaged` as in `Coefficients.scores`; they may be the same memory, which
-        then holds the average.
+        `current` and `averaged` are those of `Coefficients.scores`; if they are the same array, it
+        gets the average.
         """
         cdef Py_ssize_t k, K = self.n_outputs
         cdef double[2] sums
@@ -78,7 +78,7 @@ cdef class Weights:
                                           sums[1] + offsets[K + k])
 
     cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil:
-        """Add the coefficients of a slot, whose support vector has the features z."""
+        """w += a z, for the coefficients a of a slot and the features z of its support vector."""
         cdef Py_ssize_t k, K = self.n_outputs
         cdef double value
         for k in range(K):
@@ -102,7 +102,7 @@ cdef class Weights:
                 offsets[K + k] += companion_step(&self.shared.average, raw)
 
     cdef void advance(self, int64_t lead) noexcept nogil:
-        """Called before the coefficients count a step: these companions belong to theirs."""
+        """Renew the companions with those of the coefficients. Call before these count a step."""
         cdef Py_ssize_t K = self.n_outputs
         if renews(&self.shared.average, lead):
             self.values.touch_all()
@@ -110,7 +110,7 @@ cdef class Weights:
             renew_companions(&self.shared.average, lead, self.offsets.touch(0) + K, K)
 
     cdef void checkpoint(self) noexcept nogil:
-        """Make the present state the one that `rollback` returns to."""
+        """Save the weights for `rollback`."""
         self.values.checkpoint()
         self.offsets.checkpoint()
 
@@ -120,7 +120,7 @@ cdef class Weights:
         self.offsets.rollback()
 
     def effective(self):
-        """(weights, offsets) of the model that predicts: (n_outputs, length) and (n_outputs,)."""
+        """(weights, offsets) of the predicting model, (n_outputs, length) and (n_outputs,)."""
         state = self.get_state()
         raw = np.column_stack([state["weights"], state["offsets"]]).reshape(2, self.n_outputs, -1)
         if not self.averaged:
@@ -130,11 +130,11 @@ cdef class Weights:
         return result[:, :-1], result[:, -1]
 
     def get_state(self):
-        """All of it, as a dictionary of arrays; rows K ... 2 K - 1 are the companions."""
+        """Weights and offsets, as a dictionary; rows K ... 2 K - 1 are the companions."""
         return {"weights": self.values.to_array(), "offsets": self.offsets.to_array()[0]}
 
     def set_state(self, state):
-        """Take over what `get_state` gave."""
+        """Restore the result of `get_state`."""
         fields_of(state, "weights of the features", ("weights", "offsets"))
         offsets = doubles_of_shape("offsets", state["offsets"], (2 * self.n_outputs,))
         self.values.set_array(state["weights"])
@@ -144,8 +144,8 @@ cdef class Weights:
 cdef class FeatureMerging(Bounded):
     """Keep at most `max_support` support vectors; merge the smallest ones into the weights.
 
-    When the budget is exceeded, the `merge_size` support vectors of the smallest Euclidean norm of
-    the K coefficients are merged; of equal ones, the oldest.
+    When the budget is exceeded, the `merge_size` support vectors whose K coefficients have the
+    smallest Euclidean norm are merged. In a tie the oldest one is merged.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ cdef class FeatureMerging(Bounded):
     max_support : int >= 1
     merge_size : int in [1, max_support]
     offset : bool
-        Whether each output has an offset to which every step is added: features and kernel are then
-        those of kappa + 1.
+        Whether each output has an offset, to which every step is added. The kernel is then
+        kappa + 1, in both parts.
     """
 
     def __init__(self, FeatureMap map not None, Py_ssize_t max_support, Py_ssize_t merge_size,
@@ -179,13 +179,13 @@ cdef class FeatureMerging(Bounded):
         return 0
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
-        """Let up to `rows` coming samples be opened together."""
+        """Allocate memory for the features of a block of `rows` samples."""
         if self.window.capacity < rows:
             self.window = FeatureBlock(self.map, rows)
         return 0
 
     cdef void open(self, Block block) noexcept nogil:
-        """Compute the features of an open block, for which there is room."""
+        """Compute the features of an open block, for which memory is reserved."""
         self.window.fill(block)
 
     cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil:
@@ -225,7 +225,7 @@ cdef class FeatureMerging(Bounded):
         self.queue.refill(self.support, NULL)
 
     def coefficients(self):
-        """(weights, offsets) of the model that predicts, (n_outputs, length) and (n_outputs,)."""
+        """(weights, offsets) of the predicting model, (n_outputs, length) and (n_outputs,)."""
         return self.weights.effective()
 
     def get_learnt(self):
@@ -244,7 +244,7 @@ cdef class FeatureMerging(Bounded):
 
 
 cdef class DualWindow:
-    """Kernel values and features of samples that are scored."""
+    """Kernel values and features of samples, for scoring."""
 
     def __cinit__(self, Window window not None, FeatureBlock features not None):
         self.window = window

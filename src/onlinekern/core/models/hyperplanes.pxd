@@ -12,7 +12,7 @@ cdef struct Term:             # a block of a lifted sample: factor * features
     double factor             # assignment weight of the prototype; 1 for block 0
     double *features          # `count` elements
     double *squared_features  # features[i]^2, for second-order weights
-    const int32_t *columns    # column of features[i] in the block; NULL: dense, count = width
+    const int32_t *columns    # columns of the features in the block; NULL: dense, count = width
     Py_ssize_t count
     double squared_norm       # ||features||^2, for first-order weights
 

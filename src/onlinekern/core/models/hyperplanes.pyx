@@ -11,12 +11,12 @@ is stored as a list of terms, one for each block that is not 0. Each block has a
 First-order weights keep S_b. Second-order weights store its diagonal for each output and contract
 it: S_b -= beta (g_b S_b f_b)^2 (diagonal AROW).
 
-The features of a term are dense (`width` elements), or those of a sparse sample with their columns.
+The features of a term are dense (`width` elements), or the stored elements of a sparse sample with
+their columns.
 
-Averaging is that of `base.scaled_average`, with a scale of 1: the total S of the first models is
-the sum of their weights in the average. In the mean of the models 1 ... t + 1, a step that is
-computed with model i is part of the models i + 1, i + 2, ...; the companion of a weight is the sum
-of i times step i, and the mean is ((t + 1) weight - companion) / (t + 1).
+Averaging is that of `base.scaled_average`, with a scale of 1. In the uniform mean of the models
+1 ... t + 1, a step computed with model i is part of the models i + 1, i + 2, ... So the companion
+of a weight is the sum of i times step i, and the mean is ((t + 1) weight - companion) / (t + 1).
 """
 from libc.stdint cimport int32_t
 
@@ -63,7 +63,7 @@ cdef class Hyperplanes:
     shared_variance : float >= 0
         Prior variance of block 0. The other blocks have 1.
     averaged : bool, 'uniform', 'decay' or float in (0, 1)
-        Predict with an average of the models 1 ... t + 1, and which; see `base.scaled_average`.
+        Whether to predict with an average of the models 1 ... t + 1; see `base.scaled_average`.
     second_order : bool
         Store a variance for each weight.
     """
@@ -72,7 +72,7 @@ cdef class Hyperplanes:
                   double shared_variance, averaged, bint second_order):
         cdef Py_ssize_t b, i, size
         cdef double *variances
-        # One feature more is the constant.
+        # The constant is one more feature.
         integer_within("n_features", n_features, 0, <Py_ssize_t> MOST_FEATURES + 1)
         integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
         not_negative("shared_variance", shared_variance)
@@ -98,7 +98,7 @@ cdef class Hyperplanes:
 
     cdef double dot(self, const Term *term, const double *features,
                     const double *weights) noexcept nogil:
-        """sum_i features[i] weights[column of i]; `features` are the term's, or their squares."""
+        """Product of weights with `features`: those of the term, or their squares."""
         cdef Py_ssize_t i
         cdef double sum = 0
         if term.columns == NULL:
@@ -117,7 +117,7 @@ cdef class Hyperplanes:
 
     cdef void scores(self, const Term *terms, Py_ssize_t n, double *current,
                      double *averaged) noexcept nogil:
-        """Scores of the current model, and of the model that predicts.
+        """Scores of the last model, and of the predicting model.
 
         `current` and `averaged` may be the same array.
         """
@@ -139,9 +139,9 @@ cdef class Hyperplanes:
                 averaged[k] = averaged_score(&self.average, sum, companion)
 
     cdef void square_features(self, Term *terms, Py_ssize_t n) noexcept nogil:
-        """Compute what `squared_lengths` needs: squared features, or their sum if first-order.
+        """Compute squared features for `squared_lengths`; only their sum if first-order.
 
-        Terms with the same features follow each other; their squares are computed once.
+        Adjacent terms may share their features, whose squares are then computed once.
         """
         cdef Py_ssize_t t, i
         for t in range(n):
@@ -176,7 +176,7 @@ cdef class Hyperplanes:
                      double length_unit) noexcept nogil:
         """Count the sample, and add it times the coefficients of the update.
 
-        The rule received squared lengths divided by `length_unit`.
+        The rule was given squared lengths divided by `length_unit`.
         """
         cdef Py_ssize_t k, t
         self.advance(update.lead)
@@ -203,7 +203,7 @@ cdef class Hyperplanes:
         self.total_weights()
 
     cdef void total_weights(self) noexcept nogil:
-        """Derive S from the number of models, so that a restored model has the same bits."""
+        """Compute the total of the average from the number of models, as restoring a model does."""
         self.average.total = self.average.weights - self.average.weight
 
     cdef void first_order_step(self, const Term *term, Py_ssize_t k,
@@ -238,7 +238,7 @@ cdef class Hyperplanes:
             j = columns[i] if columns != NULL else i
             direction = variances[j] * features[i]
             values[j] += scale * direction
-            # beta < 1 / v and g^2 S f^2 <= v, the squared length: only rounding gives < 0.
+            # beta < 1 / v, and g^2 S f^2 <= v, the squared length: only rounding gives < 0.
             variance = variances[j] - reduction * direction * direction
             variances[j] = variance if variance > 0 else 0
 
@@ -251,7 +251,7 @@ cdef class Hyperplanes:
         self.blocks.rollback()
 
     def effective(self):
-        """Weights of the model that predicts, ndarray of shape (n_blocks, n_outputs, width)."""
+        """Weights of the predicting model, ndarray of shape (n_blocks, n_outputs, width)."""
         parts = self.blocks.to_array().reshape(self.blocks.n_rows, -1, self.n_outputs, self.width)
         if not self.averaged:
             return parts[:, 0]

@@ -3,5 +3,5 @@ from onlinekern.core.models.mapped cimport MappedSpace
 
 
 cdef class MeanSpace(MappedSpace):
-    cdef double factor            # of the samples so far, with every further one
-    cdef double total, saved      # weight of the samples, faded; at the checkpoint
+    cdef double factor            # lambda: forgetting factor per sample
+    cdef double total, saved      # n: discounted weight of the samples; at the checkpoint

@@ -1,7 +1,7 @@
 """MeanSpace: the mean of the features of the samples, f(x) = m . z(x).
 
-The expected similarity of Schneider, Ertel and Ramos (2016): f(x) is about the mean of the kernel
-values of x and the samples. With weights a_s and forgetting lambda, after t samples
+This is the expected similarity of Schneider, Ertel and Ramos (2016): f(x) approximates the mean
+kernel value of x and the samples. With weights a_s and forgetting factor lambda, after t samples
 
     m = (1 / n) sum_s lambda^(t - s) a_s z(x_s),    n = sum_s lambda^(t - s) a_s.
 """
@@ -15,9 +15,9 @@ from onlinekern.core.models.mapped cimport MappedSpace
 
 
 cdef class MeanSpace(MappedSpace):
-    """A map, and the mean of what it makes of the samples.
+    """A feature map, and the mean of the features of the samples.
 
-    The coefficient of a sample is its weight.
+    The rule must return the weight of a sample as its coefficient.
 
     Parameters
     ----------

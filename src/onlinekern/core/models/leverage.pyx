@@ -1,15 +1,15 @@
-"""LeverageSpace: how much a sample resembles those before it, by its leverage.
+"""LeverageSpace: similarity of a sample to those before it, computed from its leverage.
 
 With A = r I + sum_s a_s phi_s phi_s' (see `linalg.open_block`), the variance of a sample is
 
     v = phi' A^-1 phi + (kappa(x, x) - phi'phi) / r,
 
-and v / (1 + v) would be its leverage in a least squares fit of all samples, itself included: the
-share of its own target in its prediction. The score is the rest, f(x) = 1 / (1 + v). It is near 1
-where many samples lie, and 1 / (1 + kappa(x, x) / r) far from all of them.
+Its leverage in a least squares fit of all samples, including itself, would be v / (1 + v): the
+share of its own target in its prediction. The score is f(x) = 1 - leverage = 1 / (1 + v). It is
+near 1 where many samples are, and 1 / (1 + kappa(x, x) / r) far from all of them.
 
-The second term is what x has beyond the span of the features: there, no sample adds to A. It is 0
-for random Fourier features.
+The second term of v is the part of x outside the span of the features, to which no sample adds
+information. It is 0 for random Fourier features.
 """
 from libc.stdlib cimport free
 
@@ -23,13 +23,13 @@ from onlinekern.core.samples.rows cimport Rows
 
 
 cdef class LeverageSpace(LeastSquaresSpace):
-    """A map, and the sums of squares of its features; the coefficient of a sample is its weight.
+    """A feature map, and the matrix A of its features; coefficients are the sample weights.
 
     Parameters
     ----------
     map : FeatureMap
     n_outputs : int
-        1.
+        Must be 1.
     reg : float > 0
         r.
     forgetting : float in (0, 1]
@@ -78,13 +78,13 @@ cdef class LeverageSpace(LeastSquaresSpace):
 
 
 cdef class LeverageWindow:
-    """A window of samples that are scored, not learnt.
+    """A window of samples for scoring, without learning.
 
     Parameters
     ----------
     space : LeverageSpace
     rows : int
-        Samples at most.
+        Most samples of the window.
     """
 
     def __cinit__(self, LeverageSpace space not None, Py_ssize_t rows):
@@ -98,7 +98,7 @@ cdef class LeverageWindow:
         free(self.widened)
 
     cdef Status follow(self) noexcept nogil:
-        """Look at the block of the space, which may be another one now. Returns a status."""
+        """Use the present block of the space, which may have been replaced. Returns a status."""
         if self.ahead.block is self.space.block:
             return OK
         with gil:

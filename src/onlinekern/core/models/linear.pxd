@@ -18,16 +18,16 @@ cdef class LinearSpace(Space):
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t d, width
     cdef readonly bint averaged
-    cdef readonly object averaging   # how: False, True (uniform), 'decay' or a float
+    cdef readonly object averaging   # False, True (uniform), 'decay' or a float
     cdef readonly double intercept
     cdef public bint intercept_in_length
-    cdef double added_length         # to the squares, for `single_score`
-    # Weights of all outputs, then, if averaged, their companions; one cache line per row.
+    cdef double added_length         # `single_score` adds it to the squared length
+    # Weights of all outputs, then their companions if averaged. A row is one cache line.
     cdef readonly JournaledMatrix blocks
     cdef ScaledAverage average, saved_average
 
     cdef inline double *weights(self, Py_ssize_t k) noexcept nogil:
-        """d weights of output k, then its intercept, all without the scale."""
+        """The d weights of output k, then its intercept; none includes the scale."""
         return self.blocks.values + k * self.width
 
     cdef inline double *companions(self, Py_ssize_t k) noexcept nogil:

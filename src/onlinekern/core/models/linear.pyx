@@ -46,8 +46,8 @@ cdef class LinearSpace(Space):
     n_outputs : int
         Number of linear functions.
     averaged : bool, 'uniform', 'decay' or float in (0, 1)
-        Predict with an average of all models instead of the last model, and which; see
-        `base.scaled_average`.
+        Whether to predict with an average of all models instead of the last one, and which average;
+        see `base.scaled_average`.
     intercept : float >= 0, default=1
         Step of the intercept b: a coefficient a changes b by a * intercept. 0 for no intercept.
         b shrinks with the weights.
@@ -107,7 +107,7 @@ cdef class LinearSpace(Space):
     @final
     cdef void score_last(self, const Rows *rows, Py_ssize_t i, double *current,
                          double *averaged) noexcept nogil:
-        """Write the scores of the last model to both outputs: it is the predicting model."""
+        """Write the scores of the last model to both arrays: it is the predicting model."""
         cdef Py_ssize_t k
         if not is_sparse(rows):
             self.score_dense(rows, i, current, averaged)
@@ -115,7 +115,7 @@ cdef class LinearSpace(Space):
         for k in range(self.n_outputs):
             current[k] = averaged[k] = self.affine(k, sparse_row_dot(rows, i, self.weights(k)))
 
-    # Not final, so that it is never inlined: its calls would cost the sparse case registers.
+    # Not final, so that it is not inlined: its calls would take registers from the sparse case.
     cdef void score_dense(self, const Rows *rows, Py_ssize_t i, double *current,
                           double *averaged) noexcept nogil:
         cdef Py_ssize_t k
@@ -129,7 +129,7 @@ cdef class LinearSpace(Space):
             self.score_last(&self.rows, self.row_number(i), current, averaged)
 
     cdef bint has_single_score(self, const Rows *rows, bint wants_length) noexcept nogil:
-        """With one output and no average. The length comes along with sparse samples."""
+        """True for one output and no average. `single_score` of sparse samples sets the length."""
         cdef bint single = self.n_outputs == 1 and not self.averaged \
             and <void *> self.scores == <void *> LinearSpace.scores
         self.has_length = single and wants_length and is_sparse(rows) \
@@ -139,7 +139,7 @@ cdef class LinearSpace(Space):
         return single
 
     cdef double single_score(self, Py_ssize_t i) noexcept nogil:
-        """The score, and in the same walk over a sparse row its squared length."""
+        """The score; computes the squared length of a sparse row in the same pass, if needed."""
         cdef double square, product
         if self.has_length:
             product = sparse_row_dot_square(
@@ -151,12 +151,12 @@ cdef class LinearSpace(Space):
             return self.single_dense(i)
         return self.affine(0, product)
 
-    # Not final, so that it is never inlined: see `score_dense`.
+    # Not final, so that it is not inlined: see `score_dense`.
     cdef double single_dense(self, Py_ssize_t i) noexcept nogil:
         return self.affine(0, dense_row_dot(&self.rows, self.row_number(i), self.weights(0)))
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
-        """||x||^2, plus `intercept` if it is asked for; else that is beside it."""
+        """||x||^2, plus `intercept` if `intercept_in_length`; else `update.beside` is set to it."""
         cdef Py_ssize_t k
         cdef double square = row_square(&self.rows, self.row_number(i))
         if self.intercept_in_length:
@@ -170,7 +170,7 @@ cdef class LinearSpace(Space):
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Count the step, shrink, and add sample i times its coefficients.
 
-        What calls other functions is left to `update_rarely`: around calls, registers are saved.
+        Rare cases are in `update_rarely`: calls in this function would cost saved registers.
         """
         cdef double scale = self.average.scale
         if self.average.growth != 1:
@@ -188,21 +188,21 @@ cdef class LinearSpace(Space):
         return self.add_sample(i, update.coefficients)
 
     cdef Status update_rarely(self, Py_ssize_t i, const Update *update) noexcept nogil:
-        """`update` of any average, and with a scale that may have to be folded."""
+        """`update` for every kind of average, and for a scale that may have to be folded."""
         self.advance(update.lead)
         if update.shrink != 1:
             self.shrink(update.shrink)
         return self.add_sample(i, update.coefficients) if update.updates else OK
 
-    # Not final, so that it is never inlined: see `update`.
+    # Not final, so that it is not inlined: see `update`.
     cdef Status add_single(self, Py_ssize_t i, double coefficient) noexcept nogil:
-        """Add sample i to the only output, times its coefficient."""
+        """Add sample i times its coefficient to the single output."""
         self.add(0, &self.rows, self.row_number(i), coefficient)
         return OK
 
-    # Not final, so that it is never inlined: see `update`.
+    # Not final, so that it is not inlined: see `update`.
     cdef Status add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
-        """Add sample i to each output, times the coefficient of the output."""
+        """Add sample i times the coefficient of each output to that output."""
         cdef Py_ssize_t k, row = self.row_number(i)
         for k in range(self.n_outputs):
             if coefficients[k] != 0:
@@ -219,7 +219,7 @@ cdef class LinearSpace(Space):
 
     @final
     cdef double least_scale(self) noexcept nogil:
-        """The scale below which it is folded into the weights."""
+        """A scale below this threshold is folded into the weights."""
         return SMALLEST_AVERAGED if self.averaged else SMALLEST
 
     @final
@@ -247,17 +247,17 @@ cdef class LinearSpace(Space):
         cdef double step = coefficient / self.average.scale
         cdef double *numbers = self.weights(k)
         if is_sparse(rows) and not self.averaged and self.blocks.count == self.blocks.n_rows:
-            # Every weight has been saved: nothing is left but the sum.
+            # All weights have been journaled already: only the sum remains.
             sparse_row_add(rows, row, step, numbers)
             if self.intercept != 0:
                 numbers[self.d] += step * self.intercept
         else:
             self.add_journaled(k, rows, row, step)
 
-    # Not final, so that it is never inlined: see `update`.
+    # Not final, so that it is not inlined: see `update`.
     cdef void add_journaled(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
                             double step) noexcept nogil:
-        """f_k(x) += scale * step * (x.row + intercept), where weights may have to be saved."""
+        """f_k(x) += scale * step * (x.row + intercept); journals weights before they change."""
         self.add_row(k, rows, row, step)
         if self.averaged:
             self.add_row(self.n_outputs + k, rows, row, companion_step(&self.average, step))
@@ -299,7 +299,7 @@ cdef class LinearSpace(Space):
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
-        """Write the predicting scores of n samples to `out` (n x n_outputs), and nothing else."""
+        """Write the scores of n samples to `out` (n x n_outputs); does not change the space."""
         cdef Py_ssize_t i
         for i in range(n):
             self.score_row(rows, first + i, out + i * self.n_outputs, out + i * self.n_outputs)
@@ -364,7 +364,7 @@ cdef class LinearSpace(Space):
         Raises
         ------
         TypeError, ValueError
-            If a field is missing, or is not as `get_state` would give it.
+            If a field is missing, or has a wrong type, shape or value.
         """
         fields_of(state, "linear weights", LINEAR_FIELDS)
         steps = count_of("steps", state["steps"])
@@ -376,7 +376,7 @@ cdef class LinearSpace(Space):
 
     @staticmethod
     def size_arguments(arguments):
-        """d and n_outputs, of the arguments of the constructor."""
+        """d and n_outputs among the arguments of the constructor."""
         d, _, n_outputs, *_ = arguments
         return d, n_outputs
 
@@ -392,7 +392,7 @@ def restore(cls, arguments, state):
                         f"got {shown(state)}")
     if not isinstance(arguments, tuple):
         raise TypeError(f"arguments must be those of {cls.__name__}, got {shown(arguments)}")
-    # Before memory is asked for: the array shows that there are so many weights.
+    # Compare d and n_outputs with the array before memory is allocated for so many weights.
     d, n_outputs = cls.size_arguments(arguments)
     most = state["blocks"].size
     if integer_within("d", d, 0, most) * integer_within("n_outputs", n_outputs, 1, most) > most:

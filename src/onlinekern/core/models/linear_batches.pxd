@@ -4,8 +4,8 @@ from onlinekern.core.models.linear cimport LinearSpace
 
 cdef struct Pending:
     Py_ssize_t count     # samples of the open batch
-    double shrink        # product of their shrink factors
-    double squared_norm  # of the last model, intercepts included
+    double shrink        # product of the shrink factors of these samples
+    double squared_norm  # squared norm of the last model, including intercepts
 
 
 cdef class BatchSpace(LinearSpace):
@@ -13,8 +13,8 @@ cdef class BatchSpace(LinearSpace):
     cdef public double radius
     cdef LinearSpace batch_update  # sum of coefficient times sample over the open batch
     cdef Pending pending, saved_pending
-    cdef char *is_nonzero          # for each block of `batch_update`
-    cdef Py_ssize_t *nonzero       # list of the blocks that are not 0
+    cdef char *is_nonzero          # flags: whether a block of `batch_update` is in `nonzero`
+    cdef Py_ssize_t *nonzero       # list of the blocks that may not be 0
     cdef Py_ssize_t n_nonzero
 
     cdef void add_nonzero(self, Py_ssize_t block) noexcept nogil

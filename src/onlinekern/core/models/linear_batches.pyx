@@ -18,7 +18,7 @@ from onlinekern.core.samples.rows cimport is_sparse, sparse_row
 
 from onlinekern.core.models.linear import LINEAR_FIELDS
 
-# Of a batch. Products with a number of samples do not overflow.
+# Most samples of a batch, so that counts of samples do not overflow.
 cdef Py_ssize_t MOST_ROWS = 1 << 62
 
 

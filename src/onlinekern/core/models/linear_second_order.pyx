@@ -1,7 +1,7 @@
 """SecondOrderSpace: linear functions with a covariance of the weights (CW, AROW, SCW).
 
-Output k has the covariance S_k, whose part in an update is that of `Confidence`. The intercept is
-the weight of a feature that is always 1.
+Output k has the covariance S_k, from which `Confidence` computes variance, direction of the step
+and contraction. The intercept is the weight of a feature that is always 1.
 """
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
 from onlinekern.core.base.scaled_average cimport companion_step
@@ -47,7 +47,7 @@ cdef class SecondOrderSpace(LinearSpace):
         return self.relative_work * LinearSpace.size(self)
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
-        """x'S_k x where needed, 0 if it is negligible against ||x||^2."""
+        """Compute the variances x'S_k x that are needed; 0 if negligible against ||x||^2."""
         self.sample.load(&self.rows, self.row_number(i))
         self.confidence.measure(&self.sample.vector, self.sample.square, update)
 
@@ -102,7 +102,7 @@ cdef class SecondOrderSpace(LinearSpace):
 
     @property
     def n_degenerate(self):
-        """How often a sample was skipped because no variance was left along it."""
+        """Number of samples that were skipped because their variance is negligible."""
         return self.confidence.n_degenerate
 
     def arguments(self):

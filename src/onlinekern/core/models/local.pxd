@@ -1,4 +1,4 @@
-# Local linear models: prototypes, each with hyperplanes of its own. May change at minor versions.
+# Local linear models: prototypes, each with its own hyperplanes. May change at minor versions.
 from libc.stdint cimport int32_t, int64_t
 
 from onlinekern.core.base.undo cimport JournaledMatrix
@@ -11,17 +11,17 @@ from onlinekern.core.samples.rows cimport Rows
 cdef class LiftedSample:
     cdef Py_ssize_t n_terms
     cdef Term *terms             # term 0: the shared block; then those of the neighbors
-    cdef Py_ssize_t *neighbors   # the nearest prototypes
-    cdef double *assignment      # their weights
+    cdef Py_ssize_t *neighbors   # indices of the nearest prototypes
+    cdef double *assignment      # assignment weights of the neighbors
     cdef double *ignored_scores
     cdef char *panel_products
     cdef double *buffer          # owns the four arrays below
-    cdef double *distances       # to the prototypes, squared
+    cdef double *distances       # squared distances to the prototypes
     cdef double *sample          # x in double
-    cdef double *features        # of the terms, followed by their squares
-    cdef Py_ssize_t stride       # from the features of a term to those of the next one
+    cdef double *features        # features of each term, followed by their squares
+    cdef Py_ssize_t stride       # offset between the features of two terms
     cdef Py_ssize_t width
-    cdef int32_t *columns        # of the stored elements
+    cdef int32_t *columns        # columns of the stored elements of a sparse sample
     cdef double squared_norm     # ||x||^2; set if the prototypes need it
     cdef double features_squared_norm   # ||f||^2 without the constant
 

@@ -2,19 +2,19 @@
 
 A sample x becomes the features f = [x - mean, 1]; subtracting the mean and appending the 1 are
 optional. Let N be its m nearest prototypes, with assignment weights g, ||g|| = 1 (g = 1 for m = 1).
-Its score is
+The score of x is
 
     w.f + sum_{j in N} g_j u_j.f_j,    f_j = f or [x - p_j, 1].
 
 This is one linear model of the lifted sample [f; g_1 f_1; ...; g_k f_k], whose blocks outside N are
-0 (Zhou et al. 2016, eqs. 12-14). `LiftedSample` stores the other blocks. Each thread that scores
-has its own.
+0 (Zhou et al. 2016, eqs. 12-14). A `LiftedSample` stores the other blocks; each thread that scores
+has its own one.
 
-Order of a step. The neighbors, the assignment and the mean come from the samples before x, so
-predicting and learning give x the same score. The first k samples are the exception: they become
-prototypes. Such a sample is predicted with the prototypes before it, and learned as its own nearest
-prototype, at distance 0. After the update of the hyperplanes, the nearest prototype moves, and the
-running means are updated with x.
+Order of a step: neighbors, assignment and mean are computed from the samples before x, so x has the
+same score in predicting and learning. The first k samples are an exception, because they become
+prototypes. Such a sample is predicted with the prototypes before it, and learnt as its own nearest
+prototype, at distance 0. The hyperplanes are updated first, then the nearest prototype moves, then
+the running means are updated with x.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
@@ -39,7 +39,7 @@ from onlinekern.core.samples.rows cimport Rows, is_sparse, sparse_row
 
 
 cdef class LiftedSample:
-    """The terms of one lifted sample, and scratch memory to compute them.
+    """The terms of one lifted sample, and buffers to compute them.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ cdef class LiftedSample:
         self.terms[t].count = self.width
 
     cdef void read_dense(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
-        """Read a row into `sample`; of a sparse row, ||x||^2 too."""
+        """Read a row into `sample`; for a sparse row, also compute ||x||^2."""
         cdef double absolute
         cdef ok_sparse_row stored
         load_dense(rows, row, self.sample)
@@ -103,7 +103,7 @@ cdef class LiftedSample:
                                          &absolute)
 
     cdef void read_stored(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
-        """Read the stored elements of a sparse row into the features of term 0, and ||x||^2."""
+        """Read the stored elements of a sparse row into term 0, and compute ||x||^2."""
         cdef Py_ssize_t j
         cdef double *features = self.features
         self.use_own_features(0)
@@ -115,7 +115,7 @@ cdef class LiftedSample:
 
 
 cdef class LocalSpace(Space):
-    """A shared hyperplane, and prototypes with a hyperplane each, for each output.
+    """For each output a shared hyperplane, and one hyperplane per prototype.
 
     Parameters
     ----------
@@ -125,9 +125,9 @@ cdef class LocalSpace(Space):
         Type of the samples.
     n_outputs : int
     n_prototypes : int >= 1
-        k.
+
     n_assign : int in [1, n_prototypes]
-        m: prototypes that a sample is assigned to.
+        m, the number of prototypes that a sample is assigned to.
     sharing : float > 0
         lambda: the prior variance of the shared hyperplane is 1 / lambda.
     joint : bool
@@ -140,9 +140,9 @@ cdef class LocalSpace(Space):
         Divide squared lengths by the mean of ||f||^2 (without the constant). A rule's constant then
         does not depend on the scale of the samples.
     sparse : bool
-        The samples are sparse as a rule: the prototypes store sums (see Prototypes).
+        Most samples are sparse, so the prototypes store sums (see Prototypes).
     fixed : bool
-        The prototypes are given before the stream, by their `set_fixed`, and do not move.
+        The prototypes are set before the stream by `Prototypes.set_fixed`, and do not move.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_prototypes,
@@ -183,7 +183,7 @@ cdef class LocalSpace(Space):
         return (self.prototypes.k + (1 + self.n_assign) * self.n_outputs) * (1 + self.d // 16)
 
     cdef void read(self, LiftedSample lifted, const Rows *rows, Py_ssize_t row) noexcept nogil:
-        """Read a sample: its distances to the prototypes, and the shared term."""
+        """Read a sample: compute its shared term and its distances to the prototypes."""
         cdef bint sparse = is_sparse(rows)
         if sparse and self.prototypes.keeps_sums and not self.center and not self.offsets:
             # Both f and the update of the prototype are sparse: no dense copy is needed.
@@ -199,7 +199,7 @@ cdef class LocalSpace(Space):
                                   lifted.distances)
 
     cdef void lift_shared_stored(self, LiftedSample lifted) noexcept nogil:
-        """Complete term 0, whose features hold the stored elements of x."""
+        """Complete term 0, whose features are the stored elements of x."""
         lifted.terms[0].block = 0
         lifted.terms[0].factor = 1
         lifted.features_squared_norm = lifted.squared_norm
@@ -209,7 +209,7 @@ cdef class LocalSpace(Space):
             lifted.terms[0].count += 1
 
     cdef void lift_shared(self, LiftedSample lifted) noexcept nogil:
-        """Write f to term 0. I-LOL needs it too: the local terms may share its features."""
+        """Write f to term 0, also for I-LOL, whose local terms may use the same features."""
         cdef Py_ssize_t j
         cdef double *features = lifted.features
         # The first sample is its own mean.
@@ -234,8 +234,8 @@ cdef class LocalSpace(Space):
         cdef Py_ssize_t n = self.prototypes.n
         if not as_prototype:
             return nearest(lifted.distances, n, self.n_assign, lifted.neighbors)
-        # new_window reserves an element for this distance. The sample comes first even if a
-        # duplicate is at distance 0 too.
+        # new_window reserves an element for this distance. The sample is its own nearest prototype
+        # even if an earlier one is at distance 0 too.
         lifted.distances[n] = 0
         lifted.neighbors[0] = n
         return 1 + nearest(lifted.distances, n, self.n_assign - 1, lifted.neighbors + 1)
@@ -281,12 +281,12 @@ cdef class LocalSpace(Space):
 
     cdef void score_terms(self, LiftedSample lifted, double *current,
                           double *averaged) noexcept nogil:
-        """Scores of the lifted sample; without a shared hyperplane, term 0 is left out."""
+        """Scores of the lifted sample; term 0 is used only with a shared hyperplane."""
         self.hyperplanes.scores(lifted.terms + self.first_term, lifted.n_terms - self.first_term,
                                 current, averaged)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        """Scores of sample i of the block, by the model that learns and the model that predicts.
+        """Scores of sample i of the block, by the last model and the predicting model.
 
         The two differ by averaging, and for the first k samples (see the top of the file).
         """
@@ -372,9 +372,9 @@ cdef class LocalSpace(Space):
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
-        """Write the scores of the model that predicts to out (n x n_outputs).
+        """Write the scores of the predicting model to `out` (n x n_outputs).
 
-        The model is only read: several threads may score at once, each with its own LiftedSample.
+        The model is not changed: several threads may score at once, each with its LiftedSample.
         """
         cdef Py_ssize_t i
         cdef double *scores

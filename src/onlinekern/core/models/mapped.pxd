@@ -6,6 +6,6 @@ from onlinekern.core.models.space cimport Space
 
 cdef class MappedSpace(Space):
     cdef readonly FeatureMap map
-    cdef readonly Coefficients weights     # of the features
+    cdef readonly Coefficients weights     # one per output and feature
     cdef FeatureWindow window
     cdef int set_weights(self, object state) except -1

@@ -18,19 +18,19 @@ from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.kernels.coefficient_rows import FIELDS
 
-# Shorter blocks gain nothing, though they would stay in a nearer cache (bench_mapped).
+# Rows of a block. Shorter blocks fit a faster cache, but are not faster (bench_mapped).
 cdef Py_ssize_t ROWS = 64
 
 
 cdef class MappedSpace(Space):
-    """A map and the weights of its features.
+    """A feature map and the weights of its features.
 
     Parameters
     ----------
     map : FeatureMap
     n_outputs : int, default=1
     averaged : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Whether an average of f_1 ... f_t is scored beside f_t, and which; see `Coefficients`.
+        Whether the model predicts with an average of f_1 ... f_t, and which; see `Coefficients`.
     """
 
     def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs=1, averaged=False, **_):
@@ -113,7 +113,7 @@ cdef class MappedSpace(Space):
         return OK
 
     def effective(self):
-        """Weights of the features of the model that predicts, (n_outputs, n_features)."""
+        """Weights of the features of the predicting model, (n_outputs, n_features)."""
         return self.weights.effective()[:, self.map.columns()]
 
     def offsets(self):
@@ -123,7 +123,7 @@ cdef class MappedSpace(Space):
         return self.weights.effective()[:, self.map.constant]
 
     cdef int set_weights(self, object state) except -1:
-        """Take over the weights of the features, as many as there are."""
+        """Take over saved weights, whose shape must be (n_outputs, map.length)."""
         shape = self.n_outputs, self.map.length
         fields_of(state, "weights of features", FIELDS)
         if np.shape(state["values"]) != shape:
@@ -135,7 +135,7 @@ cdef class MappedSpace(Space):
 
 def _restore(map, n_outputs, averaged, state):
     check_kind(map, "map", FeatureMap)
-    # Before memory is asked for: the array shows that there are so many outputs.
+    # Compare n_outputs with the array before memory is allocated for so many outputs.
     fields_of(state, "weights of features", FIELDS)
     if np.shape(state["values"])[:1] != (integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS),):
         raise ValueError(f"weights of {n_outputs} outputs must have so many rows, got shape "

@@ -9,7 +9,7 @@ from onlinekern.core.samples.row_arithmetic cimport Vector
 cdef class MappedSecondOrderSpace(MappedSpace):
     cdef readonly Covariance covariance
     cdef Confidence confidence
-    cdef double *numbers         # the features of a sample, where they are not double
-    cdef Vector features         # of the sample that was loaded last
+    cdef double *numbers         # buffer for the features of a sample, if they are not double
+    cdef Vector features         # features of the sample that was loaded last
     cdef Status grown            # what `FeatureMap.consider` returned for the sample scored last
     cdef double load(self, Py_ssize_t i) noexcept nogil

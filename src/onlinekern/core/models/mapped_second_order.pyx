@@ -1,11 +1,10 @@
 """MappedSecondOrderSpace: linear functions of explicit features, with a covariance of the weights.
 
-The features z(x) of a sample take the place of the sample in what `Confidence` does.
+`Confidence` works on the features z(x) of a sample instead of x.
 
-A map that grows adds a coordinate to the features of a sample. It does so before the variance is
-measured, so that the step and the contraction are those of the features that the sample has from
-then on: the weight of the coordinate is 0, its variance is 1, and its covariances are 0, as if it
-had been there from the start.
+A map that grows may add a coordinate to the features of a sample. It does so before the variance is
+measured, so that variance, step and contraction use the new coordinate. Its weight is 0, its
+variance 1, and its covariances 0, as if it had existed from the start.
 """
 from libc.stdlib cimport free
 
@@ -77,7 +76,7 @@ cdef class MappedSecondOrderSpace(MappedSpace):
         return self.map.square(row)
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
-        """z'S_k z where needed, 0 if it is negligible against ||z||^2."""
+        """Compute the variances z'S_k z that are needed; 0 if negligible against ||z||^2."""
         cdef double square
         self.grown = self.map.consider(self.window, i, update.enters)
         square = self.load(i)
@@ -120,7 +119,7 @@ cdef class MappedSecondOrderSpace(MappedSpace):
 
     @property
     def n_degenerate(self):
-        """How often a sample was skipped because no variance was left along it."""
+        """Number of samples that were skipped because their variance is negligible."""
         return self.confidence.n_degenerate
 
     def positions(self):
@@ -133,7 +132,7 @@ def _restore(map, averaged, covariance, n_degenerate, state):
     check_kind(map, "map", FeatureMap)
     check_kind(covariance, "covariance", Covariance)
     fields_of(state, "weights of features", FIELDS)
-    # copy.copy of a space hands over the covariance of the original.
+    # copy.copy of a space passes the covariance of the original, so it is copied.
     cdef MappedSecondOrderSpace space = MappedSecondOrderSpace(
         map, (<Covariance> covariance).n_outputs, averaged, covariance=copy.copy(covariance))
     space.set_weights(state)

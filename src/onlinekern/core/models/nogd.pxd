@@ -8,7 +8,7 @@ from onlinekern.core.models.space cimport KernelSpace, Space
 
 cdef class StageWindow:
     cdef Py_ssize_t rows
-    cdef Space stage               # whose window it is
+    cdef Space stage               # stage that made `window`
     cdef object window
 
 

@@ -1,8 +1,8 @@
 """The model of NOGD (Lu, Hoi, Wang, Zhao and Liu 2016, algorithm 3).
 
-It has two stages. The first is a kernel expansion (`KernelSpace`). When that has n_landmarks
-support vectors, they become the landmarks of Nystroem features, and the second stage is a linear
-function of these (`MappedSpace`). `NystroemSpace` delegates to its present stage.
+It has two stages. The first is a kernel expansion (`KernelSpace`). As soon as it has n_landmarks
+support vectors, they become the landmarks of Nystroem features. The second stage is a linear
+function of these features (`MappedSpace`). `NystroemSpace` delegates to its present stage.
 """
 from libc.limits cimport INT_MAX
 
@@ -34,12 +34,12 @@ cdef class StageWindow:
 
 
 cdef class NystroemSpace(Space):
-    """A kernel expansion up to n_landmarks support vectors, then a function of their features.
+    """A kernel expansion up to n_landmarks support vectors, then a function of Nystroem features.
 
-    The change of stage keeps the function, up to the eigenvalues of the kernel matrix that are left
-    out, and the average of all functions so far. It happens as soon as the last landmark is added,
-    in the middle of a block. The features of the later samples of the block are computed from their
-    kernel values, which the window of the first stage holds.
+    The change of stage preserves the function and the average of all functions so far, except for
+    eigenvalues of the kernel matrix that are left out. It happens right after the last landmark is
+    added, in the middle of a block. The features of the later samples of the block are computed
+    from their kernel values, which are in the window of the first stage.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ cdef class NystroemSpace(Space):
         self.n_landmarks = integer_within("n_landmarks", n_landmarks, 1, INT_MAX)
         self.n_components = integer_within("n_components", n_components, 1, PY_SSIZE_T_MAX)
         self.expansion = KernelSpace(support, Budget())
-        # The second stage makes features of the kernel values in its window.
+        # The second stage computes features from the kernel values in this window.
         support.most_unasked = 0
         self.n_outputs = self.expansion.n_outputs
         self.stage = self.saved_stage = self.expansion
@@ -75,16 +75,16 @@ cdef class NystroemSpace(Space):
         return self.stage is not self.expansion
 
     cdef Status enter_second_stage(self) noexcept nogil:
-        """Make the second stage the present one; once in the life of a model.
+        """Change to the second stage; this happens once in the life of a model.
 
-        Returns a status: NOT_FINITE when a kernel value is not finite or LAPACK does not converge,
-        RAISED for any other exception (from a signal handler), which is kept in `interruption`.
+        Returns a status: NOT_FINITE if a kernel value is not finite or LAPACK does not converge,
+        RAISED for any other exception (from a signal handler), which is stored in `interruption`.
         """
         with gil:
             return self.build_second_stage()
 
     cdef Status build_second_stage(self) noexcept:
-        """Do what `enter_second_stage` says, with the GIL."""
+        """`enter_second_stage` with the GIL."""
         try:
             spectrum = Spectrum(self.support, self.n_components)
             mapped = self.new_mapped(spectrum.projection())
@@ -100,14 +100,14 @@ cdef class NystroemSpace(Space):
         return OK
 
     cdef MappedSpace new_mapped(self, projection):
-        """The second stage with the features of a projection, over the window of the first."""
+        """Make the second stage from a projection; it uses the window of the first stage."""
         map = Nystroem(self.support, projection)
         mapped = MappedSpace(map, self.n_outputs, self.support.coefficients.averaging)
         mapped.window = NystroemWindow(map, self.support.window)
         return mapped
 
     cdef int carry_over(self, Spectrum spectrum, MappedSpace mapped) except -1:
-        """Give the weights of the second stage what the coefficients have learnt."""
+        """Compute the weights of the second stage from the coefficients of the first."""
         cdef Py_ssize_t k
         cdef Coefficients old = self.support.coefficients, fresh = mapped.weights
         if old.write_out() < 0:
@@ -171,7 +171,7 @@ cdef class NystroemSpace(Space):
         return StageWindow(rows)
 
     cdef Status fit_window(self, StageWindow window) noexcept nogil:
-        """Make the window one of the present stage. Returns a status."""
+        """Replace the window if it belongs to the other stage. Returns a status."""
         if window.stage is self.stage:
             return OK
         with gil:
@@ -189,7 +189,7 @@ cdef class NystroemSpace(Space):
         return self.stage.score((<StageWindow> window).window, rows, first, n, out)
 
     def effective(self):
-        """Coefficients of the support vectors of the model that predicts, (n_outputs, n_SV)."""
+        """Coefficients of the support vectors of the predicting model, (n_outputs, n_SV)."""
         if not self.moved:
             return self.support.effective()
         mapped = <MappedSpace> self.stage

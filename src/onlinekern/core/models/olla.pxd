@@ -1,4 +1,4 @@
-# Training points with coefficients of their own, and their outputs. May change at minor versions.
+# OLLA: a coefficient for every training point. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.learning.heads cimport Head
@@ -12,12 +12,12 @@ cdef class OLLASpace(Space):
     cdef readonly SupportSet support   # filled by `settle`
     cdef readonly Penalty penalty
     cdef readonly bint fit_intercept
-    cdef SupportSet basis              # points that outputs are computed from; None once settled
-    cdef double[::1] offset            # of each output
+    cdef SupportSet basis              # points of the expansion while learning; else None
+    cdef double[::1] offset            # n_outputs
     cdef double[:, ::1] alpha          # n_points x n_outputs
-    cdef double[:, ::1] seen           # outputs of each point at its last turn
+    cdef double[:, ::1] seen           # n_points x n_outputs, each at the last turn of the point
     cdef double[::1] diagonal          # kappa(x_i, x_i)
-    cdef double[::1] change            # of the coefficients of one point
+    cdef double[::1] change            # n_outputs: step of the coefficients of one point
 
     cdef Status step_on(self, Py_ssize_t i) noexcept nogil
     cdef int check_learning(self) except -1
@@ -33,7 +33,7 @@ cdef class AllOutputs(OLLASpace):
 
 cdef class SupportOutputs(OLLASpace):
     cdef double tolerance
-    cdef Py_ssize_t[::1] slot_of       # of each point; -1: none
+    cdef Py_ssize_t[::1] slot_of       # slot of each point in `basis`; -1: none
 
 
 cdef class WorstViolatorFirst(Order):

@@ -1,24 +1,23 @@
 """The models of OLLA (Kecman 2016): a coefficient for every training point.
 
-The model is f(x) = sum_i alpha_i kappa(x_i, x) + b, learnt point by point. Epochs meet the same
-points again, so points are numbered: they are the rows of the training set. `OLLASpace` has what
-both algorithms of the paper share; they differ in how the output o_i = f(x_i) of a point is known
-when its turn comes:
+The model is f(x) = sum_i alpha_i kappa(x_i, x) + b, learnt point by point in several epochs. Points
+are identified by their row numbers in the training set. `OLLASpace` contains what both algorithms
+of the paper share. They differ in how they get the output o_i = f(x_i) of a point at its turn:
 
 AllOutputs
-    List 1. Keeps the outputs of all points. A step on a point adds a multiple of its kernel row to
-    them. Kernel rows are kept in a `KernelRowCache`.
+    List 1. Stores the outputs of all points. A step on a point adds a multiple of its kernel row to
+    them. Kernel rows are cached in a `KernelRowCache`.
 SupportOutputs
-    List 2. Computes the output from the points whose coefficients are beyond a tolerance, with the
+    List 2. Computes the output from the points whose coefficients exceed a tolerance, with the
     look-ahead window of their support set.
 
-`WorstViolatorFirst` is the order of List 1 that learns the point with the largest violation next.
-It needs the outputs of all points, hence `AllOutputs`.
+`WorstViolatorFirst` is the order of List 1: the point with the largest violation is learnt next. It
+needs the outputs of all points, hence `AllOutputs`.
 
-When the epochs are over, `settle` turns the model into a support set of the points that matter.
+After the epochs, `settle` makes a support set of the points with large coefficients.
 
-A failed call of `learn` is not undone: the points belong to the estimator, whose `fit` drops the
-space. A refused step changes nothing, so the model is then the one before that step.
+A failed call of `learn` is not undone, because `fit` of the estimator deletes the space then. A
+step to coefficients that are not finite, or too large, is refused and changes nothing.
 """
 from libc.math cimport INFINITY, NAN, fabs
 from libc.string cimport memcpy
@@ -49,10 +48,10 @@ cdef class OLLASpace(Space):
     Parameters
     ----------
     support : SupportSet
-        Empty, not averaged; filled by `settle`.
+        Empty, without averaging; `settle` fills it.
     penalty : Penalty
     fit_intercept : bool
-        Whether each step on a point is also a step on the offset.
+        Whether each step on a point also changes the offset.
     """
 
     def __cinit__(self, SupportSet support not None, Penalty penalty not None,
@@ -91,7 +90,7 @@ cdef class OLLASpace(Space):
         return np.array(self.seen)
 
     cdef int check_learning(self) except -1:
-        """Raise ValueError if there are no points, before `prepare` or after `settle`."""
+        """Raise ValueError before `prepare` and after `settle`: there are no points then."""
         if self.basis is None:
             raise ValueError("there are no points: they come with `prepare` and go with `settle`")
         return 0
@@ -120,7 +119,7 @@ cdef class OLLASpace(Space):
         return chosen
 
     def take(self, X, coefficients, offsets):
-        """Become what was learnt elsewhere, instead of learning.
+        """Take over coefficients that were computed elsewhere, instead of learning.
 
         Parameters
         ----------
@@ -131,7 +130,7 @@ cdef class OLLASpace(Space):
         Returns
         -------
         ndarray of intp
-            The numbers of the rows with a coefficient, which become the support vectors.
+            Numbers of the rows with a nonzero coefficient, which become the support vectors.
         """
         chosen = np.flatnonzero(coefficients.any(axis=1))
         self.support.add_rows(X, coefficients[chosen], chosen)
@@ -160,7 +159,7 @@ cdef class OLLASpace(Space):
         return min(wanted, left)
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
-        """By how much a step of 1 on a point changes its own output."""
+        """The change of a point's own output by a step of 1: kappa(x, x), plus 1 for an offset."""
         cdef Py_ssize_t k, p = self.row_number(i)
         cdef double length = self.diagonal[p] + self.fit_intercept
         for k in range(self.n_outputs):
@@ -169,8 +168,8 @@ cdef class OLLASpace(Space):
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Change the coefficients of a point, and the offset. Returns a status.
 
-        The regulariser takes 1 - shrink and, of rules of second order, the contraction; the one is
-        0 where the other is not.
+        The decay is 1 - shrink for first-order rules, the contraction for second-order ones; the
+        other one is 0.
         """
         cdef Py_ssize_t k, p = self.row_number(i)
         cdef double decay
@@ -219,7 +218,7 @@ def _restore(arguments, state, penalty, fit_intercept, offset):
 
 
 cdef class AllOutputs(OLLASpace):
-    """List 1: the outputs of all points are kept.
+    """List 1: the outputs of all points are stored and updated by each step.
 
     Parameters
     ----------
@@ -263,7 +262,7 @@ cdef class AllOutputs(OLLASpace):
             current[k] = averaged[k] = self.seen[p, k] = self.output(p, k)
 
     cdef const char *kernel_row(self, Py_ssize_t point) noexcept nogil:
-        """The kernel values of a point with all points, from the cache if they are there."""
+        """The kernel values of a point with all points, from the cache or computed."""
         cdef char *row = self.cache.find(point)
         if row == NULL:
             if self.basis.fill_window(self.basis.window, &self.rows, NULL, point, 1) < 0:
@@ -293,7 +292,7 @@ cdef class SupportOutputs(OLLASpace):
     support, penalty, fit_intercept
         See `OLLASpace`.
     tolerance : float >= 0
-        A point with coefficients of at most this absolute value is no support vector.
+        A point is a support vector if a coefficient has a larger absolute value.
     """
 
     def __cinit__(self, SupportSet support, Penalty penalty, bint fit_intercept,
@@ -344,16 +343,16 @@ cdef class SupportOutputs(OLLASpace):
 
 
 cdef class WorstViolatorFirst(Order):
-    """The point of the largest violation comes next (two classes: smallest y f), the first of ties.
+    """Learn the point of the largest violation next (two classes: smallest y f; first of ties).
 
     Parameters
     ----------
     space : AllOutputs
     head : Head
-        Measures the violation of a label by scores.
+        Computes the violation from the scores and the label.
     y : ndarray of shape (n,)
     weight : ndarray of shape (n,), optional
-        Points of weight 0 are left out.
+        Points of weight 0 are not learnt.
     """
 
     def __init__(self, AllOutputs space not None, Head head not None,

@@ -7,13 +7,13 @@ from onlinekern.core.samples.rows cimport Rows
 cdef class Prototypes:
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t k, d, itemsize, n
-    cdef readonly bint fixed        # given once, and never moved
-    cdef readonly bint keeps_sums   # store the sum of each prototype's samples, not their mean
+    cdef readonly bint fixed        # prototypes are set once, and do not move
+    cdef readonly bint keeps_sums   # `centers` are sums of samples, not means
     cdef JournaledMatrix centers    # k x (d, padded), the means or sums in double
-    cdef JournaledMatrix statistics  # k x 8: count of samples; of sums, their squared norm
+    cdef JournaledMatrix statistics  # k x 8: number of samples; squared norm of a stored sum
     cdef char *panels               # the centers in the type of the samples, feature-major
     cdef double *scales             # see `scale`
-    cdef double *squares            # squared norms of the prototypes, where sums are stored
+    cdef double *squares            # squared norms of the prototypes, if sums are stored
     cdef Py_ssize_t saved_n
 
     cdef Py_ssize_t padded_size(self) noexcept nogil

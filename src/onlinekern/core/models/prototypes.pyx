@@ -2,13 +2,13 @@
 
 The prototypes are stored twice: in double for the updates, and in the type of the samples as
 feature-major panels. The vector primitives compare a sample with the OK_PANEL prototypes of a panel
-at once. Distances are not computed ahead for later samples: every sample moves a prototype, and
-recomputing the distances to it costs as much as is saved.
+at once. Distances are not computed ahead for later samples, because every sample moves a prototype:
+recomputing the distances to it would cost as much as is saved.
 
-A dense sample gets the distance sum_i (x_i - p_i)^2. A sparse sample gets
-||x||^2 - 2 x.p + ||p||^2, whose cost follows the stored elements; a result below the rounding error
-of this sum counts as 0. A model of sparse samples stores sums of samples instead of means. Then the
-update of a prototype follows the stored elements too.
+For a dense sample, the distance is computed as sum_i (x_i - p_i)^2. For a sparse sample, it is
+||x||^2 - 2 x.p + ||p||^2, whose cost is proportional to the stored elements; a result below the
+rounding error of this sum counts as 0. A model of sparse samples stores sums of samples instead of
+means, so that the update of a prototype has this cost too.
 """
 from cython cimport floating
 from libc.math cimport INFINITY, exp, isfinite, sqrt
@@ -56,11 +56,11 @@ cdef double add_to_sums(floating *lane, double *sums, const floating *values,
 
 
 cdef Py_ssize_t smallest(const double *distances, Py_ssize_t n) noexcept nogil:
-    """The first of the least of n >= 1 distances; 0 where distance 0 is NaN."""
+    """Index of the least of n >= 1 distances, the first in a tie; 0 if distance 0 is NaN."""
     cdef Py_ssize_t j, k
     cdef double least
     cdef double[4] parts = [INFINITY, INFINITY, INFINITY, INFINITY]
-    # Without branches, which would be mispredicted; four minima, so that they do not wait in turn.
+    # No branches, which would be mispredicted. Four independent minima can overlap in the pipeline.
     for j in range(0, n - n % 4, 4):
         for k in range(4):
             parts[k] = distances[j + k] if distances[j + k] < parts[k] else parts[k]
@@ -80,7 +80,7 @@ cdef Py_ssize_t nearest(const double *distances, Py_ssize_t n, Py_ssize_t m,
     Returns the number of neighbors found, min(m, n).
     """
     cdef Py_ssize_t j, place, found = 0
-    cdef double largest = INFINITY      # of those found, once there are m
+    cdef double largest = INFINITY      # the largest distance found, once there are m
     if m == 1 and n > 0:
         neighbors[0] = smallest(distances, n)
         return 1
@@ -99,7 +99,7 @@ cdef Py_ssize_t nearest(const double *distances, Py_ssize_t n, Py_ssize_t m,
 
 cdef void expand_distances(double *out, Py_ssize_t n, double squared_norm, const double *scales,
                            const double *squares, double rounding) noexcept nogil:
-    """out[j] <- ||x||^2 + ||p_j||^2 - 2 scale_j out[j], 0 where that is a rounding error."""
+    """out[j] <- ||x||^2 + ||p_j||^2 - 2 scale_j out[j]; 0 if that is a rounding error."""
     cdef Py_ssize_t j
     cdef double sum, distance
     for j in range(n):
@@ -140,7 +140,7 @@ cdef class Prototypes:
     keeps_sums : bool
         Store sums of samples instead of means, for streams of sparse samples.
     fixed : bool
-        All prototypes are given once (`set_fixed`). Samples are counted, and move none.
+        All prototypes are set once (`set_fixed`). Samples are counted, but do not move them.
 
     Attributes
     ----------
@@ -176,14 +176,14 @@ cdef class Prototypes:
         return self.centers.row(j)
 
     cdef double scale(self, Py_ssize_t j) noexcept nogil:
-        """1 / n_j if sums are stored, 1 if means are, or prototypes that do not move."""
+        """1 / n_j if sums are stored, 1 for means and for fixed prototypes."""
         return self.scales[j]
 
     cdef void measure(self, Py_ssize_t j) noexcept nogil:
         """Store scale and squared norm of prototype j after its statistics have changed.
 
-        A sample reads those of all prototypes and changes those of one. The squared norm of a mean
-        is not stored: only a sparse row in a model of dense ones needs it (`square_of_mean`).
+        They are stored because a sample reads all of them and changes one. The squared norm of a
+        mean is not stored: only a sparse row in a model of dense ones needs it (`square_of_mean`).
         """
         cdef const double *statistic = self.statistics.row(j)
         cdef double scale = 1 / statistic[0] if self.keeps_sums and not self.fixed else 1
@@ -199,7 +199,7 @@ cdef class Prototypes:
         """Squared distances out[j] = ||x - p_j||^2 for the n prototypes.
 
         `out` has padded_size() elements. `squared_norm` is ||x||^2; a dense sample needs it only if
-        sums are stored. `panel_products` is scratch memory of OK_PANEL elements.
+        sums are stored. `panel_products` is a buffer of OK_PANEL elements.
         """
         cdef Py_ssize_t j, q, panel_bytes = self.d * OK_PANEL * self.itemsize
         cdef bint sparse = is_sparse(rows)
@@ -223,7 +223,7 @@ cdef class Prototypes:
         if self.keeps_sums:
             expand_distances(out, self.n, squared_norm, self.scales, self.squares, rounding)
         elif sparse:
-            # Not cached: several threads may score at once.
+            # The squares are not cached, because several threads may score at once.
             for j in range(self.n):
                 square = self.square_of_mean(j)
                 expand_distances(out + j, 1, squared_norm, self.scales + j, &square, rounding)
@@ -304,7 +304,7 @@ cdef class Prototypes:
         self.n = self.saved_n
 
     def set_fixed(self, rows):
-        """Take the rows of an ndarray of shape (k, d) as the prototypes."""
+        """Set the prototypes to the rows of an ndarray of shape (k, d)."""
         centers, statistics = self.centers.to_array(), self.statistics.to_array()
         centers[:, :self.d] = rows
         statistics[:, 1] = np.square(centers).sum(axis=1)

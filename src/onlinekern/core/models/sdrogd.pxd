@@ -35,7 +35,7 @@ cdef class SketchedSpace(Space):
     cdef readonly Py_ssize_t batch_size
     cdef readonly bint intercept, averaged
     cdef object averaging                   # False, True ('decay'), 'uniform', 'decay' or a float
-    cdef ScaledAverage shares               # says how far the average moves
+    cdef ScaledAverage shares               # computes the share of a model in the average
     # Each is n_outputs x (d + 1). The last column holds the intercepts.
     cdef JournaledMatrix weights
     cdef JournaledMatrix average            # `weights` itself if not averaged

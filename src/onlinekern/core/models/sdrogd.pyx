@@ -100,7 +100,7 @@ cdef class QuadraticBetween(Discriminant):
 
 
 cdef class StepSize(Part):
-    """Published step size alpha_t = 1 / t of batch t, and base of the other step sizes."""
+    """Published step size alpha_t = 1 / t of batch t; base class of the other step sizes."""
 
     cdef double at(self, int64_t t, double curvature, double mean_square) noexcept nogil:
         """Step size of batch t, given the curvature L and the mean of ||x||^2."""
@@ -108,7 +108,7 @@ cdef class StepSize(Part):
 
 
 cdef class SafeStepSize(StepSize):
-    """alpha_t = min(1 / t, 1 / L), L the curvature: a longer step could overshoot the minimum."""
+    """alpha_t = min(1 / t, 1 / L) with curvature L: a longer step could overshoot the minimum."""
 
     cdef double at(self, int64_t t, double curvature, double mean_square) noexcept nogil:
         return 1 / max(<double> t, curvature)
@@ -120,7 +120,7 @@ cdef class RootStepSize(StepSize):
     Parameters
     ----------
     eta0 : float >= 0
-        0 for max(1, 16 / mean ||x||^2): short samples need larger steps.
+        0 means max(1, 16 / mean ||x||^2), because short samples need larger steps.
     """
 
     cdef double eta0
@@ -140,13 +140,13 @@ DISCRIMINANTS = {"linear": LinearBetween, "quadratic": QuadraticBetween}
 STEP_SIZES = {"paper": StepSize, "safe": SafeStepSize, "sqrt": RootStepSize}
 
 
-# The weights are rescaled when a typical sample gets a larger score. A margin is 1, so such weights
-# have grown without bound.
+# The weights are rescaled if a typical sample gets a larger score. Margins are about 1, so such
+# weights must have grown without bound.
 cdef double LARGEST_SCORE = 2.0 ** 30
 # Largest exponent applied to scores, so that they stay finite. Beyond it, sign and order of the
 # scores are right, but their size is not.
 cdef int LARGEST_EXPONENT = 300
-# Each step adds at most 1100.
+# Largest exponent that may be restored: each step adds at most 1100.
 cdef Py_ssize_t MOST_EXPONENT = 1 << 30
 cdef Py_ssize_t MOST_ROWS = 1 << 62
 
@@ -186,7 +186,7 @@ cdef class SketchedSpace(Space):
         self.intercept = intercept
         kind = averaging_of(averaged)
         self.averaged = kind is not False
-        # True is 'decay' here, so 'uniform' must keep its name.
+        # True means 'decay' here, so 'uniform' is stored by its name.
         self.averaging = averaged if isinstance(averaged, str) else kind
         begin_average(&self.shares, "decay" if self.averaging is True else kind)
         self.weights = JournaledMatrix("weights", n_outputs, scatter.d + 1)
@@ -323,14 +323,14 @@ cdef class SketchedSpace(Space):
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
-        """Write the predicting scores of n samples to `out` (n x n_outputs), and nothing else."""
+        """Write the scores of n samples to `out` (n x n_outputs); does not change the space."""
         cdef Py_ssize_t i
         for i in range(n):
             self.score_row(rows, first + i, out + i * self.n_outputs, out + i * self.n_outputs)
         return OK
 
     def end_batch(self):
-        """Take the step of an incomplete batch, if there is one.
+        """Make the gradient step of an incomplete batch, if there is one.
 
         Raises
         ------

@@ -1,22 +1,22 @@
-"""Sketched: one covariance for all outputs, of which few directions are kept.
+"""Sketched: one covariance for all outputs, stored with few directions.
 
-A contraction beta along a sample x of variance q = x'S x adds to the inverse of S:
+A contraction beta along a sample x of variance q = x'S x updates the inverse of S:
 
     S^-1 <- S^-1 + c x x',    c = beta / (1 - beta q)    (AROW: c = 1 / r).
 
-So S^-1 = I + X'X, for the matrix X of the rows sqrt(c) x. `Sketched` keeps a sketch C of X by
-frequent directions, and of what the sketch drops, E = X'X - C'C, the diagonal:
+So S^-1 = I + X'X, where the rows of X are sqrt(c) x. `Sketched` stores a sketch C of X by frequent
+directions, and the diagonal of its error E = X'X - C'C:
 
     S^-1 = D + C'C,    D = I + diag(E),
     S = D^-1 - D^-1 C' (I + C D^-1 C')^-1 C D^-1.
 
-E lies between 0 and a multiple of the identity that the sketch tells (`shrinkage`), so D is at
-least I, and S is positive, whatever was dropped. Its inverse has the true diagonal. With as many
-directions as features nothing is dropped, and S is that of `Shared`.
+E lies between 0 and a multiple of the identity (`shrinkage` of the sketch). So D is at least I, and
+S is positive. The diagonal of its inverse is exact. With as many directions as features E is 0, and
+S is that of `Shared`.
 
-L is the Cholesky factor of I + C D^-1 C'. A new row of C adds a row to L that the variance has
-computed already, and leaves D; a shrink of the sketch computes D and all of L anew. A sample costs
-two products with C and two solutions with L, O(size (length + size)).
+L is the Cholesky factor of I + C D^-1 C'. A new row of C does not change D, and adds a row to L
+that the variance has already computed. A shrink of the sketch recomputes D and L. A sample costs
+two products with C and two triangular solves with L, O(size (length + size)).
 """
 from libc.math cimport sqrt
 from libc.stdlib cimport calloc, free
@@ -43,7 +43,7 @@ cdef double LEAST_REMAINDER = 1e-12
 cdef class Sketched(Covariance):
     """One covariance for all outputs, whose inverse is a diagonal and a matrix of low rank.
 
-    For dense samples, as feature maps give them.
+    Samples must be dense, like the features of maps.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ cdef class Sketched(Covariance):
     length : int
         Number of features, the constant feature included.
     size : int >= 1
-        Directions that are kept; at most 2 size - 1 are in use.
+        Number of directions after a shrink; at most 2 size - 1 rows are in use.
     """
 
     shared = True
@@ -93,12 +93,12 @@ cdef class Sketched(Covariance):
             self.divided[j] = x.values[j] / self.diagonal.values[j]
         variance = ddot(&d, <double *> x.values, &one, self.divided, &one)
         if n > 0:
-            # In the column order of BLAS the sketch is C', and the factor L'.
+            # BLAS uses column-major order: it sees the sketch as C', and the factor as L'.
             dgemv(b"T", &d, &n, &unit, self.sketch.buffer.values, &d, self.divided, &one, &zero,
                   self.solved, &one)
             dtrsv(b"U", b"T", b"N", &n, self.factor.values, &rows, self.solved, &one)
             variance -= ddot(&n, self.solved, &one, self.solved, &one)
-        # Only rounding makes it negative. NaN stays.
+        # Only rounding makes the variance negative. NaN is kept.
         self.variance = 0 if variance < 0 else variance
         return self.variance
 
@@ -173,7 +173,7 @@ cdef class Sketched(Covariance):
         cdef double *diagonal = self.diagonal.touch(0)
         self.factor.touch_all()
         for j in range(self.length):
-            # Only rounding makes what was dropped negative.
+            # Only rounding makes the diagonal of E negative.
             diagonal[j] += max(self.squares[j], 0.0)
             self.divided[j] = 1 / sqrt(diagonal[j])
         for i in range(n):
@@ -222,7 +222,7 @@ cdef class Sketched(Covariance):
 
 def _restore(n_outputs, sketch, diagonal, factor):
     check_kind(sketch, "sketch", FrequentDirections)
-    # copy.copy of a covariance hands over the sketch of the original.
+    # copy.copy of a covariance passes the sketch of the original, so it is copied.
     cdef FrequentDirections own = copy.copy(sketch)
     cdef Sketched covariance = Sketched(n_outputs, own.d, own.size)
     cdef Py_ssize_t n = own.tally.n, rows = covariance.factor.n_rows

@@ -8,15 +8,15 @@ cdef class DualMinimiser:
     cdef readonly ActiveRows rows
     cdef readonly bint offset, shrinking
     cdef readonly double tol, insensitivity
-    cdef readonly double gap             # of the present slopes of the active points
+    cdef readonly double gap             # largest slope upwards - least downwards, active points
     cdef readonly Py_ssize_t n_iter, n_shrunk, n_restored
     cdef const ok_vector_ops *ops
     cdef double[::1] targets, lower, upper, ridge, diagonal, beta     # by point
-    cdef double[::1] gradient            # by point; of the active ones in `a`
+    cdef double[::1] gradient            # by point; `a` contains that of the active ones
     cdef double[::1] a, up, down, lengths, best                       # by place; by panel
-    # Not char, whose sign is the platform's.
+    # Not char, whose signedness depends on the platform.
     cdef signed char[::1] zeros          # a kernel row of zeros
-    cdef Py_ssize_t[::1] kept            # places of the points that stay
+    cdef Py_ssize_t[::1] kept            # places of the points that stay active
     cdef Py_ssize_t n_kept, until_shrinking
     cdef double least, top
     cdef object interruption

@@ -1,25 +1,25 @@
-"""Sequential minimal optimisation: the duals of kernel machines, one or two variables at a time.
+"""Sequential minimal optimisation (SMO) of the duals of kernel machines.
 
-The problem is, for n points with the kernel matrix K,
+For n points with the kernel matrix K, the problem is
 
     minimise  b'(K + R) b / 2 - t'b + e |b|_1   over  lower <= b <= upper,
 
-R a diagonal, and sum_i b_i = 0 where the machine has an offset. The coefficients b of the model are
-the variables, with their signs: no label is in the loops. Which loss makes which numbers is in
-`onlinekern.estimators.duals`.
+with a diagonal matrix R, and with sum_i b_i = 0 if the machine has an offset. The variables are the
+signed coefficients b of the model, so the loops do not use labels. `onlinekern.estimators.duals`
+computes t, R, e and the bounds of each loss.
 
-With the gradient a = t - (K + R) b, the objective falls at the rate a_i + up_i if b_i rises, and at
--(a_i + down_i) if it falls; up and down are the slopes of e |b|, and infinite at bounds. Pairs are
-chosen by Fan, Chen and Lin (2005, WSS 2): i of the largest slope upwards, j of the largest decrease
-of the objective to second order. Without an offset one variable moves at a time, that of the
-largest decrease. It ends when the largest slope upwards is at most tol above the least downwards.
+With the negative gradient a = t - (K + R) b, the objective falls at the rate a_i + up_i if b_i
+increases, and at -(a_i + down_i) if it decreases. up and down are minus the one-sided slopes of
+e |b|, and infinite at bounds. Pairs are chosen by Fan, Chen and Lin (2005, WSS 2): i has the
+largest a_i + up_i, and j the largest decrease of the objective to second order. Without an offset,
+one variable moves at a time, that of the largest decrease. The loop ends if the largest a_i + up_i
+is at most tol above the least a_j + down_j.
 
-A step costs two passes over the active points: over their slopes and the kernel row of i, to
-find j; and over the rows of both, which changes the slopes and finds the next i.
+A step makes two passes over the active points. The first reads the slopes and the kernel row of i,
+to find j. The second reads the rows of i and j, updates the slopes and finds the next i.
 
-Points at a bound whose slope lies beyond those of all points that can move are left out
-(shrinking). When the others have converged, the slopes of these are computed from the support
-vectors, and if one of them can move, all take part again.
+Shrinking leaves out points at a bound whose slopes exclude a step. When the others have converged,
+the slopes of these points are computed from the support vectors, and all points are active again.
 
 R.-E. Fan, P.-H. Chen, C.-J. Lin (2005). Working set selection using second order information for
 training support vector machines. JMLR 6, 1889-1918.
@@ -36,14 +36,14 @@ from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.models.active_rows cimport TOGETHER, ActiveRows
 from onlinekern.core.models.space cimport raised_by_signals
 
-# Signals are looked for about every so many elements of the passes, some tens of milliseconds.
+# Signals (Ctrl-C) are checked once in so many elements of passes, about some tens of milliseconds.
 cdef Py_ssize_t ELEMENTS_BETWEEN_SIGNALS = 1 << 25
-# As LIBSVM does; and only where so large a share of the points would be left out that copying the
-# kernel rows that are kept pays.
+# Steps between two attempts to shrink, as in LIBSVM. Points are left out only if at most this share
+# stays active; otherwise copying the cached kernel rows costs more than it saves.
 cdef Py_ssize_t MOST_STEPS_BEFORE_SHRINKING = 1000
 cdef double WORTH_SHRINKING = 0.8
 
-# How `descend` ended; below 0 as a status.
+# Results of `descend`; negative ones are a status.
 cdef enum:
     CONVERGED = 0
     SHRINKS = 1
@@ -56,17 +56,17 @@ cdef class DualMinimiser:
     Parameters
     ----------
     rows : ActiveRows
-        All of whose points take part.
+        Kernel rows; all points must be active.
     targets, lower, upper, ridge : ndarray of shape (n,)
         t, the bounds (lower <= 0 <= upper) and R.
     insensitivity : float >= 0
         e.
     offset : bool
-        Whether the coefficients sum up to 0.
+        Whether the coefficients must sum to 0.
     tol : float > 0
     shrinking : bool
     start : ndarray of shape (n,), optional
-        Coefficients to begin with: within the bounds, and with the sum 0 where there is an offset.
+        Initial coefficients: within the bounds, with the sum 0 if there is an offset.
     """
 
     def __cinit__(self, ActiveRows rows not None, targets, lower, upper, ridge,
@@ -100,23 +100,23 @@ cdef class DualMinimiser:
 
     @property
     def slopes(self):
-        """t - (K + R) b as of the end of `minimise`, ndarray of shape (n,)."""
+        """t - (K + R) b at the end of `minimise`, ndarray of shape (n,)."""
         return np.array(self.gradient)
 
     def present(self):
-        """What `minimise` and `change` change, for `resume`; all points take part."""
+        """State that `minimise` and `change` modify, for `resume`; all points must be active."""
         return (np.array(self.beta), np.array(self.gradient), np.array(self.lower),
                 np.array(self.upper))
 
     def resume(self, present):
-        """Return to what `present` gave."""
+        """Restore the result of `present`."""
         self.beta, self.gradient, self.lower, self.upper = map(np.array, present)
         self.place_points()
 
     def change(self, const Py_ssize_t[::1] points, const double[::1] values, bint fixed):
-        """Give points other coefficients; from then on, if `fixed`, they keep them.
+        """Set coefficients of points; if `fixed`, these do not change any more.
 
-        All points take part.
+        All points must be active.
         """
         cdef Py_ssize_t p, i
         cdef double step
@@ -134,14 +134,14 @@ cdef class DualMinimiser:
             self.set_slopes(p)
 
     def begin_at(self, start):
-        """Take these coefficients, and compute the gradient at them."""
+        """Start at these coefficients, and compute the gradient."""
         self.beta = np.array(start)
         gradient = np.asarray(self.targets) - np.asarray(self.ridge) * start
         gradient -= self.values_at(np.arange(self.rows.n, dtype=np.intp))
         self.gradient = gradient
 
     def values_at(self, points):
-        """(K b)_i of these points, ndarray."""
+        """(K b)_i for each of these points, ndarray."""
         cdef Py_ssize_t first = 0, width, n = len(points)
         cdef double[::1] values = np.zeros(n)
         chosen = np.flatnonzero(self.beta)
@@ -163,7 +163,7 @@ cdef class DualMinimiser:
         return np.asarray(values)
 
     cdef int place_points(self) except -1:
-        """Lay out what the passes read for the active points."""
+        """Copy the numbers of the active points into contiguous, padded arrays for the passes."""
         cdef Py_ssize_t columns = self.rows.columns, place
         points = np.asarray(self.rows.points)
         padding = (0, columns - self.rows.n_active)
@@ -181,14 +181,14 @@ cdef class DualMinimiser:
         return 0
 
     cdef void set_slopes(self, Py_ssize_t place) noexcept nogil:
-        """Set up and down of a point from its coefficient."""
+        """Compute `up` and `down` of a point from its coefficient."""
         cdef Py_ssize_t p = self.rows.points[place]
         cdef double b = self.beta[p], e = self.insensitivity
         self.up[place] = -INFINITY if b >= self.upper[p] else (-e if b >= 0 else e)
         self.down[place] = INFINITY if b <= self.lower[p] else (-e if b > 0 else e)
 
     cdef double room(self, Py_ssize_t place, bint upwards) noexcept nogil:
-        """How far a coefficient can move: to its bound, or to 0 where |b| has a kink."""
+        """Distance from a coefficient to its bound, or to 0 before it, where |b| has a kink."""
         cdef Py_ssize_t p = self.rows.points[place]
         cdef double b = self.beta[p]
         if self.insensitivity > 0 and (b < 0 if upwards else b > 0):
@@ -196,7 +196,7 @@ cdef class DualMinimiser:
         return self.upper[p] - b if upwards else b - self.lower[p]
 
     cdef void move(self, Py_ssize_t place, double step, bint reaches_end) noexcept nogil:
-        """Add a step to a coefficient; one that reaches the end of its room is there exactly."""
+        """Add a step to a coefficient; `reaches_end` sets it to its bound, or 0, exactly."""
         cdef Py_ssize_t p = self.rows.points[place]
         cdef bint to_zero = self.insensitivity > 0 and (self.beta[p] < 0 if step > 0
                                                         else self.beta[p] > 0)
@@ -210,7 +210,7 @@ cdef class DualMinimiser:
         self.set_slopes(place)
 
     cdef double rate(self, Py_ssize_t place, const char *row, Py_ssize_t other) noexcept nogil:
-        """What a place is chosen by: see `pair_step`, `pair_gains` and `single_step`."""
+        """Criterion for a place, as in the passes `pair_step`, `pair_gains` and `single_step`."""
         cdef double gap, bend = self.lengths[place]
         if not self.offset:
             gap = max(0.0, max(self.a[place] + self.up[place],
@@ -243,11 +243,11 @@ cdef class DualMinimiser:
         return found
 
     cdef const char *row(self, Py_ssize_t place, const char *of, Py_ssize_t other) noexcept nogil:
-        """The kernel row of the point at a place; NULL when memory ran out.
+        """The kernel row of the point at a place; NULL if there is no memory.
 
-        If it is not kept, it is made together with those of the best places of other panels:
-        the panels are ranked by `best`, which is overwritten, and places by `rate` with the row
-        `of` of the point at `other`.
+        If it is not cached, it is computed together with those of the best places of other panels,
+        which may be needed next. Panels are ranked by `best`, which is overwritten, and places by
+        `rate` with the row `of` of the point at `other`.
         """
         cdef Py_ssize_t[TOGETHER] numbers
         cdef Py_ssize_t number = self.rows.points[place], most = self.rows.batch(), _, count = 0
@@ -270,7 +270,7 @@ cdef class DualMinimiser:
         return NULL if self.rows.make(numbers, count + 1) < 0 else self.rows.cache.find(number)
 
     cdef Status pair(self, Py_ssize_t i) noexcept nogil:
-        """Move the coefficient of place i upwards, and that of the best j downwards."""
+        """Increase the coefficient of place i, and decrease that of the best j."""
         cdef Py_ssize_t j, columns = self.rows.columns
         cdef double step, bend, room_i, room_j
         cdef const char *row_i = self.row(i, NULL, 0)
@@ -294,7 +294,7 @@ cdef class DualMinimiser:
         return OK
 
     cdef Status single(self, Py_ssize_t i) noexcept nogil:
-        """Move the coefficient of place i."""
+        """Change the coefficient of place i only."""
         cdef double slope = self.a[i] + self.up[i], bend = max(self.lengths[i], OK_LEAST_BEND)
         cdef bint upwards = slope > 0
         cdef const char *row = self.row(i, NULL, 0)
@@ -309,7 +309,7 @@ cdef class DualMinimiser:
         return OK
 
     cdef void look(self) noexcept nogil:
-        """Find the best panels without a step."""
+        """Compute `best` of the panels without a step."""
         cdef const char *zeros = <const char *> &self.zeros[0]
         if self.offset:
             self.least = self.ops.pair_step(zeros, zeros, 0, &self.a[0], &self.up[0], &self.down[0],
@@ -320,7 +320,7 @@ cdef class DualMinimiser:
                                             &self.down[0], self.rows.columns, &self.best[0])
 
     cdef bint pays_to_shrink(self) noexcept nogil:
-        """Whether many points are at a bound for good; `kept` has the places of the others."""
+        """Whether shrinking would leave out enough points; `kept` gets the places of the others."""
         cdef Py_ssize_t place, count = 0
         cdef double top = self.top if self.offset else 0, least = self.least
         for place in range(self.rows.n_active):
@@ -331,7 +331,7 @@ cdef class DualMinimiser:
         return 0 < count <= WORTH_SHRINKING * self.rows.n_active
 
     cdef int descend(self, Py_ssize_t most) noexcept nogil:
-        """Take steps until the active points have converged. Returns how it ended."""
+        """Make steps until the active points have converged. Returns the reason for the end."""
         cdef Py_ssize_t i, work = 0
         cdef Status status
         self.look()
@@ -362,13 +362,13 @@ cdef class DualMinimiser:
                     return RAISED
 
     cdef bint interrupted(self) noexcept nogil:
-        """Whether a signal handler raised; its exception is kept."""
+        """Whether a signal handler raised an exception, which is then stored."""
         with gil:
             self.interruption = raised_by_signals()
             return self.interruption is not None
 
     cdef int shrink(self) except -1:
-        """Leave out the points that are not in `kept`."""
+        """Make the points that are not in `kept` inactive."""
         places = np.array(self.kept[:self.n_kept])
         np.asarray(self.gradient)[np.asarray(self.rows.points)] = self.a[:self.rows.n_active]
         self.rows.keep(places)
@@ -377,7 +377,7 @@ cdef class DualMinimiser:
         return 0
 
     cdef int restore(self) except -1:
-        """Let all points take part again, with the gradient of those that had been left out."""
+        """Make all points active again; computes the gradient of those that were left out."""
         points = np.asarray(self.rows.points)
         gradient = np.asarray(self.gradient)
         gradient[points] = self.a[:self.rows.n_active]
@@ -392,7 +392,7 @@ cdef class DualMinimiser:
         return 0
 
     def minimise(self, Py_ssize_t most):
-        """Take steps until the problem is solved to `tol`, or there were `most` in all.
+        """Make steps until the problem is solved to `tol`, or until there were `most` in total.
 
         Returns
         -------
