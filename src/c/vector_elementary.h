@@ -1,22 +1,22 @@
 /* Template: elementary functions of a vector register. Included by vector_kernels.c after
  * vector_product.h, with REAL, INTEGER and SUFFIX set.
  *
- * Written with masks and not with ?: on elements, of which GCC 12 makes twice the instructions. */
+ * Uses masks instead of ?: on elements, which GCC 12 compiles to twice as many instructions. */
 
 #ifdef REAL_IS_DOUBLE
-#define LOWEST (-708.0)             /* exp() of less is below the normal numbers: 0 */
+#define LOWEST (-708.0)             /* exp() of less is subnormal, and set to 0 */
 #define LOG2E 1.4426950408889634
 #define LN2_HIGH 6.93147180369123816490e-01  /* ln 2 in two parts: k * LN2_HIGH is exact */
 #define LN2_LOW 1.90821492927058770002e-10
-#define ROUNDER 6755399441055744.0  /* 1.5 * 2^52: adding it leaves the nearest integer in the */
-#define MANTISSA 52                 /* low bits of the sum */
+#define ROUNDER 6755399441055744.0  /* 1.5 * 2^52: the low bits of x + ROUNDER are the integer */
+#define MANTISSA 52                 /* nearest to x */
 #define BIAS 1023
 #define SIGN_BIT 63
-#define HALF_PI_1 1.57079625129699707031  /* pi / 2 in three parts: k times the first two is exact */
+#define HALF_PI_1 1.57079625129699707031  /* pi / 2 in three parts: k times the first 2 is exact */
 #define HALF_PI_2 7.54978941586159635335e-08
 #define HALF_PI_3 5.39030285815811905e-15
 #define TWO_OVER_PI 0.63661977236758134308
-#define REMAINDER 0.79  /* pi / 4, and what the rounding of k may add to it */
+#define REMAINDER 0.79  /* pi / 4, plus a margin for the rounding of k */
 #else
 #define LOWEST (-87.0f)
 #define LOG2E 1.44269504f
@@ -33,26 +33,26 @@
 #define REMAINDER 0.79f
 #endif
 
-/* The elements of v where the mask is not set, 0 where it is. */
+/* The elements of v, but 0 where the mask is set. */
 INLINE VECTOR NAME(unless)(BITS mask, VECTOR v)
 {
     return (VECTOR)((BITS)v & ~mask);
 }
 
-/* A step of a calculation, done for each of `count` registers before the next step is: what waits for
- * its result is then never the next instruction. The processor would find as much to do by itself
- * only by looking further ahead than its queues reach: that is 1.2 times slower, 1.4 times without
- * AVX2. Of 2, 3, 4, 6 and 8 registers these are the fastest on a Zen 3. */
+/* EACH does one step of a computation for `count` registers before the next step. So no instruction
+ * depends on the one right before it, and the latencies overlap. Out-of-order execution of one
+ * register after the other is 1.2 times slower, 1.4 times without AVX2. Of 2, 3, 4, 6 and 8
+ * registers, TOGETHER is the fastest number on a Zen 3. */
 #define TOGETHER (OK_BYTES == 16 ? 8 : 4)
 #define EACH(step)                                                                           \
     UNROLL                                                                                   \
     for (int u = 0; u < count; u++)                                                          \
         step
 
-/* exp(t) for t <= 0, or NaN: t = k ln 2 + r, |r| <= ln(2)/2, a polynomial in r that interpolates exp
- * at the Chebyshev points (relative error 3e-9, 5e-18), times 2^k. ROUNDER + BIAS leaves k + BIAS,
- * the exponent of 2^k, in the low bits. Far below, it does not fit and the product is anything: the
- * last line makes it 0. */
+/* exp(t) for t <= 0 or NaN. With t = k ln 2 + r and |r| <= ln(2)/2, the result is 2^k times a
+ * polynomial in r, which interpolates exp at the Chebyshev points (relative error 3e-9 for float,
+ * 5e-18 for double). Adding ROUNDER + BIAS leaves k + BIAS, the exponent bits of 2^k, in the low
+ * bits. Below LOWEST this exponent does not fit; the last line sets these results to 0. */
 INLINE void NAME(exponentials_of)(const int count, VECTOR *t)
 {
     VECTOR shifted[TOGETHER], k[TOGETHER], r[TOGETHER], p[TOGETHER];
@@ -84,8 +84,8 @@ INLINE void NAME(exponentials_of)(const int count, VECTOR *t)
     EACH(t[u] = NAME(unless)(t[u] < LOWEST, p[u] * shifted[u]));
 }
 
-/* tanh(t) = sign(t) (1 - e) / (1 + e), e = exp(-2 |t|): absolute error of a few units in the last
- * place of 1, which is what a kernel value needs. */
+/* tanh(t) = sign(t) (1 - e) / (1 + e) with e = exp(-2 |t|). The absolute error is a few units in
+ * the last place of 1, which is enough for a kernel value. */
 INLINE void NAME(hyperbolic_tangents_of)(const int count, VECTOR *t)
 {
     VECTOR e[TOGETHER];
@@ -122,9 +122,9 @@ INLINE void NAME(near_zero)(const int count, const VECTOR *r, VECTOR *cosine, VE
     EACH(cosine[u] = cosine[u] * z[u] * z[u] - (REAL)0.5 * z[u] + 1);
 }
 
-/* Cosine and sine of t = k pi/2 + r: the quadrant k mod 4 swaps those of r and gives them their
- * signs. Far outside, where the rounding of k fails, r is 0 so that nothing grows. Cosines take
- * the place of t. */
+/* Cosine and sine of t = k pi/2 + r. The quadrant k mod 4 determines whether those of r are
+ * swapped, and their signs. For huge |t| the rounding of k fails; r is then set to 0, so that
+ * results stay bounded. `t` is overwritten with the cosines. */
 INLINE void NAME(cosines_sines_of)(const int count, VECTOR *t, VECTOR *sine)
 {
     VECTOR shifted[TOGETHER], k[TOGETHER], cosine[TOGETHER];

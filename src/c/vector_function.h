@@ -1,7 +1,7 @@
 /* Template: element-wise kernel functions over a block. Included by vector_kernels.c after
  * vector_elementary.h, with REAL set; the plain loops are vectorised by the compiler. */
 
-/* Elements of a row, LANES or, at its end, fewer: then the other lanes are 0. */
+/* Loads LANES elements of a row, or fewer at its end; the other lanes are 0. */
 INLINE VECTOR NAME(load_some)(const REAL *p, ptrdiff_t count)
 {
     VECTOR v = {0};
@@ -14,7 +14,7 @@ INLINE void NAME(store_some)(REAL *p, VECTOR v, ptrdiff_t count)
     memcpy(p, &v, (size_t)count * sizeof(REAL));
 }
 
-/* Calls f(registers, place, elements of each, ...) for the m elements of a row. */
+/* Calls f(number of registers, place, elements of each, ...) along the m elements of a row. */
 #define ALONG_ROW(m, f, ...)                                                                 \
     do {                                                                                     \
         ptrdiff_t j = 0;                                                                     \
@@ -155,7 +155,7 @@ static void NAME(standardise)(const void *x_, const double *mean, const double *
             out[j] = (REAL)((double)x[j] - mean[j]);
         return;
     }
-    /* Deviations of a few units in the last place of the mean are its rounding errors. */
+    /* Standard deviations of a few units in the last place of the mean are rounding errors. */
     const double rounding = 16 * DBL_EPSILON * DBL_EPSILON;
     for (ptrdiff_t j = 0; j < n; j++) {
         double scale = variance[j] > rounding * mean[j] * mean[j] ? sqrt(variance[j]) : 1;
@@ -165,7 +165,7 @@ static void NAME(standardise)(const void *x_, const double *mean, const double *
     }
 }
 
-/* The costs of one panel of rows. */
+/* cost[j] = (b_j - c g_j^2) sum_k a_kj^2 for the OK_PANEL places j of a panel. */
 INLINE void NAME(costs)(const REAL *g, double c, const double *a, ptrdiff_t stride,
                         ptrdiff_t outputs, const double *b, double *cost)
 {
@@ -205,7 +205,7 @@ static ptrdiff_t NAME(cheapest)(const void *g, double c, const double *a, ptrdif
     return best;
 }
 
-/* Registers of 16 bytes, whose lanes every processor interleaves in one instruction. */
+/* 16-byte registers: every processor interleaves their lanes in one instruction. */
 #define SIDE ((ptrdiff_t)(16 / sizeof(REAL)))
 typedef REAL NAME(quad) __attribute__((vector_size(16), may_alias));
 typedef INTEGER NAME(quad_bits) __attribute__((vector_size(16), may_alias));
@@ -222,7 +222,7 @@ typedef INTEGER NAME(quad_bits) __attribute__((vector_size(16), may_alias));
 #define INTERLEAVE(a, b, ...) __builtin_shuffle(a, b, (NAME(quad_bits)){__VA_ARGS__})
 #endif
 
-/* Transposes a square of SIDE x SIDE: that is to interleave its first half of rows with its second,
+/* Transposes SIDE x SIDE elements, by interleaving the first half of the rows with the second half
  * log2(SIDE) times. */
 INLINE void NAME(interleave)(NAME(quad) *rows)
 {
@@ -260,12 +260,12 @@ static void NAME(transpose)(const void *tile, ptrdiff_t n, void *g, ptrdiff_t ld
                                    ld);
 }
 
-/* Registers of a Hadamard transform: no wider than the squares that it ends with. */
+/* Registers of a Hadamard transform: not wider than its last step, of SIDE x SIDE elements. */
 #define STRIP_BYTES (OK_BYTES < 16 * SIDE ? OK_BYTES : 16 * SIDE)
 #define STRIP ((ptrdiff_t)(STRIP_BYTES / sizeof(REAL)))
 typedef REAL NAME(strip) __attribute__((vector_size(STRIP_BYTES), may_alias));
 
-/* One stage: a, b <- a + b, a - b of the elements that are `stride` apart. */
+/* One stage: (a, b) <- (a + b, a - b) for elements that are `stride` apart. */
 INLINE void NAME(one_stage)(REAL *x, ptrdiff_t stride)
 {
     for (ptrdiff_t j = 0; j < stride; j += STRIP) {
@@ -279,7 +279,7 @@ INLINE void NAME(one_stage)(REAL *x, ptrdiff_t stride)
     }
 }
 
-/* Two stages at once, of strides 2 `stride` and `stride`. */
+/* Two stages in one pass, of strides 2 * stride and stride. */
 INLINE void NAME(two_stages)(REAL *x, ptrdiff_t stride)
 {
     for (ptrdiff_t j = 0; j < stride; j += STRIP) {
@@ -315,7 +315,7 @@ INLINE void NAME(fold)(NAME(quad) *rows)
     }
 }
 
-/* All stages of SIDE x SIDE elements: those of the rows, then, transposed, those within a row. */
+/* All stages of SIDE x SIDE elements: those across rows, then, transposed, those within rows. */
 INLINE void NAME(small_hadamard)(REAL *x)
 {
     NAME(quad) rows[SIDE];
@@ -331,7 +331,8 @@ INLINE void NAME(small_hadamard)(REAL *x)
         memcpy(x + i * SIDE, &rows[i], sizeof rows[i]);
 }
 
-/* Long strides first: wide registers are then not read from what narrow ones have just written. */
+/* Long strides come first: so no wide load follows narrow stores to the same memory, which would
+ * prevent store forwarding. */
 static void NAME(hadamard)(void *x_, ptrdiff_t n)
 {
     REAL *x = x_;

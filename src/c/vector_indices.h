@@ -1,14 +1,14 @@
-/* The check of the indices of a CSR matrix, at the speed of memory. */
+/* Checks the indices of a CSR matrix, at the speed of memory. */
 
-/* Rows whose columns are looked at together, so that they are still in the cache when the pairs at
- * the ends of rows are looked at again. */
+/* Rows that are checked together: their columns are still in the cache when pairs at the ends of
+ * rows are read again. */
 #define CHECKED_ROWS 512
 
-/* How many of n columns do not ascend from the one before, columns[-1] being there; 1 is ORed to
- * *outside if one of them is not in [0, d). */
+/* Counts the columns that are not larger than the one before; columns[-1] must exist. Sets *outside
+ * to 1 if a column is not in [0, d). */
 static ptrdiff_t descents(const int32_t *columns, ptrdiff_t n, int32_t d, uint32_t *outside)
 {
-    /* No branch, and no number of another width: the compiler makes vector code of it. */
+    /* No branches and only 32-bit numbers, so that the compiler vectorises the loop. */
     uint32_t beyond = 0, count = 0;
     for (ptrdiff_t k = 0; k < n; k++) {
         beyond |= (uint32_t)columns[k] >= (uint32_t)d;
@@ -35,7 +35,7 @@ static int csr_faults(const int32_t *columns, const int32_t *starts, ptrdiff_t n
         if (from == 0)
             outside |= (uint32_t)columns[from++] >= (uint32_t)d;
         unsorted += descents(columns + from, until - from, d, &outside);
-        /* Pairs that lie in two rows are taken off; empty rows share a start, which counts once. */
+        /* Subtract pairs of columns from two rows. Empty rows share a start, which counts once. */
         for (ptrdiff_t i = first; i < end; i++) {
             int32_t k = starts[i];
             if (before < k && k < until)

@@ -1,10 +1,10 @@
-/* Template: passes over the gradient of a dual problem, for minimisers that move one or two of its
- * variables at a time. Included by vector_kernels.c with REAL set; the plain loops are vectorised by
- * the compiler. `n` is a multiple of OK_PANEL; each pass leaves a number per panel, so that whoever
- * looks for the best place, or the best few, scans panels only. */
+/* Template: passes over the gradient of a dual problem, for minimisers that change one or two
+ * variables at a time (SMO). Included by vector_kernels.c with REAL set; the compiler vectorises
+ * the plain loops. `n` is a multiple of OK_PANEL. Each pass writes the largest number of each
+ * panel, so that the search for the best places reads one number per panel. */
 
-/* The largest of OK_PANEL numbers, which are overwritten: halves are folded as long as they fill
- * registers. */
+/* The largest of OK_PANEL numbers, which are overwritten. The upper half is folded onto the lower
+ * one as long as halves fill registers. */
 INLINE double NAME(largest)(double *numbers)
 {
     for (int j = 0; j < 32; j++)

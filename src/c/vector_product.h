@@ -1,10 +1,11 @@
-/* Template: products of rows with a panel, and dots with double coefficients.
+/* Template: products of rows with a panel, and dot products with double coefficients.
  * Included by vector_kernels.c with REAL, INTEGER and SUFFIX set. */
 
 #define NAME(base) JOIN(base, SUFFIX)
 #define LANES ((ptrdiff_t)(OK_BYTES / sizeof(REAL)))
-/* Registers: 6 rows x 4 vectors + 4 of the panel + 1 broadcast of 32; 4 or 6 x 2 + 3 of 16. NEON has
- * 32 of 16 bytes, but multiplies by an element of a register: 4 rows x 4 vectors + 4 + 4. */
+/* A tile of ROWS x VECTORS sums must fit the registers. AVX-512 has 32: 6 x 4 sums, 4 of the panel
+ * and 1 broadcast element. AVX2 and SSE have 16: 6 x 2 or 4 x 2 sums, 2 and 1. NEON has 32, and
+ * multiplies by an element of a register: 4 x 4 sums, 4 of the panel and 4 of the rows. */
 #if OK_BYTES == 64
 #define ROWS 6
 #define VECTORS 4
@@ -19,11 +20,11 @@
 #define VECTORS 2
 #endif
 #define STRIP (VECTORS * LANES)
-/* A row alone, and a sparse one: as many lanes as half the registers hold. */
+/* Registers of sums for a single row, or a sparse one: at most half of all. */
 #define WIDEST 8
 #define SINGLE_VECTORS (OK_PANEL / LANES < WIDEST ? OK_PANEL / LANES : WIDEST)
 #define SINGLE_STRIP (SINGLE_VECTORS * LANES)
-#define PIECE 128 /* elements of a sparse row looked up together */
+#define PIECE 128 /* elements of a sparse row whose places are looked up together */
 #define VECTOR NAME(vector)
 #define BITS NAME(bits)
 
@@ -68,7 +69,7 @@ INLINE VECTOR NAME(sparse_term)(int accumulate, VECTOR sum, REAL x, VECTOR s)
     return sum + (NAME(magnitude)(x - s) - (size + NAME(magnitude)(s)));
 }
 
-/* With `onto`, the sums begin with what g holds. */
+/* Products of a tile of rows x vectors. With `onto`, they are added to g. */
 INLINE void NAME(dense_tile)(int accumulate, const int onto, const int rows, const int vectors,
                              const REAL *x, ptrdiff_t ldx, ptrdiff_t d, const REAL *panel, REAL *g,
                              ptrdiff_t ld)
@@ -115,14 +116,14 @@ INLINE void NAME(dense)(int accumulate, const int onto, const void *x_, ptrdiff_
             NAME(dense_tile)(accumulate, onto, 2, VECTORS, x + i * ldx, ldx, d, panel + strip,
                              g + i * ld + strip, ld);
     }
-    /* One row alone has too few sums for the additions to overlap, but in a wider strip. */
+    /* A single row needs a wider strip: otherwise too few sums are independent to overlap. */
     for (ptrdiff_t strip = 0; even < n && strip < OK_PANEL; strip += SINGLE_STRIP)
         NAME(dense_tile)(accumulate, onto, 1, SINGLE_VECTORS, x + even * ldx, ldx, d,
                          panel + strip, g + even * ld + strip, ld);
 }
 
-/* The elements whose column is in the panel, and where; returns how many. Without a branch: which
- * columns are there cannot be foreseen, and a wrong guess costs more than the element. */
+/* Copies the elements whose column is in the panel, with the feature of each; returns their number.
+ * There is no branch, because a misprediction would cost more than the element. */
 INLINE ptrdiff_t NAME(present)(const int32_t *columns, const REAL *values, ptrdiff_t count,
                                const int32_t *place, int32_t *features, REAL *kept)
 {
@@ -189,7 +190,7 @@ DENSE(dense_absolute, OK_ABSOLUTE, 0)
 DENSE(dense_onto, OK_DOT, 1)
 #undef DENSE
 
-/* The test for `place` is taken out of the element loop by compiling both cases. */
+/* Both cases of `place` are compiled, so that the loop over the elements does not test it. */
 #define SPARSE(name, accumulate)                                                             \
     static void NAME(name)(const ok_sparse_row *rows, ptrdiff_t n, const int32_t *place,     \
                            const void *panel, void *g, ptrdiff_t ld)                         \
@@ -203,7 +204,7 @@ SPARSE(sparse_dot, OK_DOT)
 SPARSE(sparse_absolute, OK_ABSOLUTE)
 #undef SPARSE
 
-/* Dots of a block row with double coefficients. */
+/* Dot products of a block row with double coefficients. */
 #define DOT_LANES ((ptrdiff_t)(OK_BYTES / sizeof(double)))
 #define DOT_VECTORS 4
 #define DOT_STEP (DOT_VECTORS * DOT_LANES)
@@ -211,8 +212,8 @@ typedef double NAME(wide) __attribute__((vector_size(OK_BYTES), may_alias));
 typedef double NAME(pair) __attribute__((vector_size(2 * sizeof(double)), may_alias));
 typedef int64_t NAME(wide_bits) __attribute__((vector_size(OK_BYTES), may_alias));
 
-/* Written element by element: GCC 12 makes one instruction of this, and three of its own conversion of
- * vectors, through halves of a register. */
+/* Converts to double, element by element: GCC 12 compiles this to one instruction, but a conversion
+ * of vectors to three. */
 INLINE NAME(wide) NAME(widen)(const REAL *p)
 {
     NAME(wide) v;
@@ -229,7 +230,7 @@ INLINE NAME(wide) NAME(coefficients)(const double *p)
     return v;
 }
 
-/* Lanes whose dots with a sparse row are summed together, in double. */
+/* Number of lanes for which dot products with a sparse row are summed together, in double. */
 #define WIDE_VECTORS (OK_PANEL / DOT_LANES < 8 ? OK_PANEL / DOT_LANES : 8)
 #define WIDE_STRIP (WIDE_VECTORS * DOT_LANES)
 
@@ -272,8 +273,8 @@ static void NAME(sparse_squared)(const ok_sparse_row *rows, ptrdiff_t n, const i
     }
 }
 
-/* sum[i count + k][l] += the terms of row i, ldg elements apart, and of vector k in lane l, of DOT_STEP
- * lanes in DOT_VECTORS registers. */
+/* sum[i * count + k] += the products of row i and vector k, in DOT_STEP lanes of DOT_VECTORS
+ * registers. Rows are ldg elements apart. */
 INLINE void NAME(add_terms)(const int rows, const int count, const void *g_, ptrdiff_t ldg,
                             const double *const *a, ptrdiff_t n, NAME(wide) (*sum)[DOT_VECTORS])
 {
@@ -317,7 +318,7 @@ INLINE void NAME(dots)(const int count, const void *g, const double *const *a, p
         sums[k] = NAME(total)(sum[k]);
 }
 
-/* `add_dots` of rows x count dots at once; `apart` numbers lie between the sums of two rows. */
+/* `add_dots` for rows x count dot products; the sums of two rows are `apart` numbers apart. */
 INLINE void NAME(add_some)(const int rows, const int count, const REAL *g, ptrdiff_t ldg,
                            const double *a, ptrdiff_t lda, ptrdiff_t n, double *sums,
                            ptrdiff_t apart)
@@ -333,8 +334,8 @@ INLINE void NAME(add_some)(const int rows, const int count, const REAL *g, ptrdi
         memcpy(sums + d / count * apart + d % count * OK_SUMS, sum[d], sizeof sum[d]);
 }
 
-/* Two vectors and two rows share what they load, where there are registers for the sums of four dots.
- * Two vectors stay in the nearest cache for all rows. */
+/* With enough registers for four dot products, two rows and two vectors are loaded once for all
+ * four. Two vectors stay in the L1 cache for all rows. */
 static void NAME(add_dots)(const void *g_, ptrdiff_t ldg, ptrdiff_t rows, const double *a,
                            ptrdiff_t lda, ptrdiff_t count, ptrdiff_t n, double *sums)
 {
@@ -368,7 +369,7 @@ static double NAME(dot)(const void *g, const double *a, ptrdiff_t n)
     return sum;
 }
 
-/* The terms of the other slots are zeros, which change no sum. */
+/* `dot` with coefficients at `slots` only: the others are 0, and would not change the sum. */
 static double NAME(listed_dot)(const void *g_, const int32_t *slots, const double *a, ptrdiff_t n)
 {
     const REAL *g = g_;
@@ -400,8 +401,8 @@ static void NAME(norms)(const void *x_, ptrdiff_t n, double *square, double *abs
         squares += v * v;
         sizes += (NAME(wide))((NAME(wide_bits))v & ~sign);
     }
-    /* Both sums in one register. Apart, the compiler would vectorise the squares of some elements and
-     * fuse those of others with their sum, which is a bit more exact. */
+    /* Both sums are in one register. Otherwise the compiler would use fused multiply-add for the
+     * squares of some elements only, which rounds differently. */
     NAME(pair) sums = {0, 0};
     for (; j < n; j++) {
         double v = x[j], size = v < 0 ? -v : v;
@@ -413,8 +414,8 @@ static void NAME(norms)(const void *x_, ptrdiff_t n, double *square, double *abs
     *absolute = sums[1];
 }
 
-/* Not finite are the numbers all of whose exponent bits are set. No branch in the loop: the compiler
- * makes vector code of it. */
+/* A number is not finite if all of its exponent bits are set. The loop has no branch, so that the
+ * compiler vectorises it. */
 static int NAME(all_finite)(const void *x, ptrdiff_t n)
 {
     typedef UNSIGNED __attribute__((may_alias)) bits;

@@ -1,12 +1,13 @@
-/* Template: a symmetric matrix, of which one triangle is read, times a vector of doubles.
+/* Template: a symmetric matrix times a vector of doubles; only the lower triangle is read.
  * Included by vector_kernels.c with REAL set, after vector_product.h. */
 
 #define WIDE_LANES ((ptrdiff_t)(OK_BYTES / sizeof(double)))
-/* Rows that are read together: half the loads and stores of the vectors that one row needs. */
+/* Rows that are read together: they share the loads and stores of both vectors. */
 #define SYMMETRIC_ROWS 4
 
-/* The terms of `rows` rows from row `first` on. Up to the column `whole`, the columns are handled in
- * registers; whichever rows are read together, it follows from the row's number alone. */
+/* Adds the terms of `rows` rows from row `first` on. Columns before `whole` are computed in
+ * registers. `whole` depends on the number of the row only, so rows read together or alone give the
+ * same bits. */
 INLINE void NAME(symmetric_rows)(const int rows, const REAL *g, ptrdiff_t ld, ptrdiff_t first,
                                  const double *a, double *out)
 {

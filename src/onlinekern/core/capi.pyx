@@ -1,10 +1,10 @@
 """The public C interface: free functions over opaque models, for C and Cython programs.
 
-An `ok_model` is a reference to a Python estimator, so this module alone imports the Python package.
-A function here takes the GIL, wraps the caller's memory in arrays (`samples.c_rows`), calls its
-counterpart in `onlinekern/compat/c_interface.py`, and turns an exception into an error code. The
-caller need not hold the GIL, and no exception leaves a function. A single row goes to the model
-itself, without arrays, where `one_row` can take it there.
+An `ok_model` is a reference to a Python estimator. So this module imports the Python package, as
+the only one of the core. A function here takes the GIL, wraps the caller's memory in arrays
+(`samples.c_rows`), calls its counterpart in `onlinekern/compat/c_interface.py`, and converts an
+exception to an error code. The caller need not hold the GIL. If possible, `one_row` passes a single
+row directly to the model, without arrays.
 """
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -21,12 +21,12 @@ from onlinekern.compat import c_interface as _capi
 
 cnp.import_array()
 
-# Class of estimators -> its `Way` with single rows.
+# Class of an estimator -> its `Way`: which methods the model may replace for single rows.
 cdef dict WAYS = {}
 
 
 cdef object numbers(const double *data, ptrdiff_t n, str name, bint written=False):
-    """A view of n doubles of the caller; n < 0 and NULL are errors."""
+    """An array over n doubles in the caller's memory; n < 0 and NULL are errors."""
     if n < 0:
         raise ValueError(f"the size of {name} is negative: {n}")
     if data == NULL and n > 0:
@@ -36,7 +36,7 @@ cdef object numbers(const double *data, ptrdiff_t n, str name, bint written=Fals
 
 
 cdef object optional(const double *data, ptrdiff_t n, bint written=False):
-    """The same, or None if there is no such array."""
+    """`numbers` of n doubles, or None for NULL."""
     return None if data == NULL else numbers(data, n, "an array", written)
 
 
@@ -56,7 +56,7 @@ cdef extern from *:
 
 cdef extern from *:
     """
-    /* The state that Python keeps of a thread while it is attached. */
+    /* Python's thread state while this thread is attached. */
     static OK_THREAD_LOCAL int ok_attachments = 0;
     static OK_THREAD_LOCAL PyThreadState *ok_attached = NULL;
     static void ok_attach(void)
@@ -66,7 +66,7 @@ cdef extern from *:
         PyGILState_STATE before = PyGILState_Ensure();
         if (before == PyGILState_UNLOCKED)
             ok_attached = PyEval_SaveThread();
-        else /* Python knows this thread, which goes on to hold the GIL. */
+        else /* This thread has a Python thread state already, and still holds the GIL. */
             PyGILState_Release(before);
     }
     static void ok_detach(void)
@@ -85,10 +85,10 @@ cdef extern from *:
 # Errors and messages
 
 cdef int failed(object error) noexcept:
-    """Keep what an exception says as the message of this thread; returns its code."""
+    """Store the text of an exception as the message of this thread; returns its error code."""
     try:
         text = str(error) or type(error).__name__
-        # Not cut within a character.
+        # Decoding drops a character that the cut has split.
         data = text.encode("utf-8", "replace")[:OK_MOST_MESSAGE - 1]
         data = data.decode("utf-8", "ignore").encode()
     except BaseException:  # else the function would return OK_SUCCESS
@@ -107,7 +107,7 @@ cdef api int ok_abi() noexcept nogil:
 
 
 cdef api const char *ok_last_error() noexcept nogil:
-    """What the last failure in this thread was, UTF-8; "" if there was none.
+    """Message of the last failure in this thread, UTF-8; "" if there was none.
 
     Valid until the next failure in this thread.
     """
@@ -117,20 +117,20 @@ cdef api const char *ok_last_error() noexcept nogil:
 # Threads
 
 cdef api int ok_attach_thread() noexcept nogil:
-    """Let Python keep its state of this thread between calls, which else is made for each call."""
+    """Keep Python's state of this thread between calls, instead of making it in each call."""
     attach()
     return OK_SUCCESS
 
 
 cdef api void ok_detach_thread() noexcept nogil:
-    """End the last ok_attach_thread of this thread; nothing if there was none."""
+    """Undo the last ok_attach_thread of this thread; does nothing if there was none."""
     detach()
 
 
 # Arguments
 
 cdef Way way_of(object estimator):
-    """What the model of an estimator does with single rows by itself."""
+    """The `Way` of the class of an estimator."""
     way = WAYS.get(type(estimator))
     if way is None:
         way = WAYS[type(estimator)] = Way(*_capi.way_of(type(estimator)))
@@ -152,13 +152,13 @@ cdef str text_of(const char *text, str name):
 # Models
 
 cdef ok_model *model_of(object estimator):
-    """A reference of its own to an estimator."""
+    """A new reference to an estimator."""
     Py_INCREF(estimator)
     return <ok_model *> <PyObject *> estimator
 
 
 cdef api const char *ok_check(const char *estimator, const char *parameters) noexcept with gil:
-    """NULL if ok_new would make a model of this, or what is wrong: the text of ok_last_error."""
+    """NULL if ok_new would succeed with these arguments, else the message of ok_last_error."""
     try:
         _capi.new(text_of(estimator, "estimator"), text_of(parameters, "parameters"))
     except BaseException as error:
@@ -168,7 +168,7 @@ cdef api const char *ok_check(const char *estimator, const char *parameters) noe
 
 
 cdef api ok_model *ok_new(const char *estimator, const char *parameters) noexcept with gil:
-    """A model that has learnt nothing yet; NULL if the name or a parameter is wrong."""
+    """A new model that has learnt nothing; NULL if the name or a parameter is wrong."""
     try:
         return model_of(_capi.new(text_of(estimator, "estimator"),
                                   text_of(parameters, "parameters")))
@@ -178,7 +178,7 @@ cdef api ok_model *ok_new(const char *estimator, const char *parameters) noexcep
 
 
 cdef api ok_model *ok_load(const void *data, ptrdiff_t size) noexcept with gil:
-    """The model that ok_save has made bytes of; NULL if none."""
+    """The model in bytes of ok_save; NULL if there is none."""
     try:
         if data == NULL or size < 0:
             raise ValueError(f"data is NULL, or its size negative: {size}")
@@ -189,7 +189,7 @@ cdef api ok_model *ok_load(const void *data, ptrdiff_t size) noexcept with gil:
 
 
 cdef api int ok_save(const ok_model *model, void **data, ptrdiff_t *size) noexcept with gil:
-    """Write the model to new bytes, which ok_free_bytes ends."""
+    """Write the model to new bytes, which ok_free_bytes frees."""
     cdef void *copy
     try:
         if data == NULL or size == NULL:
@@ -217,7 +217,7 @@ cdef api ok_model *ok_load_file(const char *path) noexcept with gil:
 
 
 cdef api int ok_save_file(const ok_model *model, const char *path) noexcept with gil:
-    """Write the model to a file, whole or not at all."""
+    """Write the model to a file; on failure the file is not changed."""
     try:
         if path == NULL:
             raise ValueError("path is NULL")
@@ -228,13 +228,13 @@ cdef api int ok_save_file(const ok_model *model, const char *path) noexcept with
 
 
 cdef api void ok_free(ok_model *model) noexcept with gil:
-    """End a model; NULL is none."""
+    """Free a model; NULL is ignored."""
     if model != NULL:
         Py_DECREF(<object> <PyObject *> model)
 
 
 cdef api void ok_free_bytes(void *data) noexcept nogil:
-    """End the bytes of ok_save; NULL is none."""
+    """Free the bytes of ok_save; NULL is ignored."""
     free(data)
 
 
@@ -242,7 +242,7 @@ cdef api void ok_free_bytes(void *data) noexcept nogil:
 
 cdef api int ok_set_classes(ok_model *model, const double *classes,
                             ptrdiff_t n_classes) noexcept with gil:
-    """Announce all labels that will ever come, which a stream's first sample needs."""
+    """Set all labels of a stream; classifiers need them before its first sample."""
     try:
         _capi.announce(estimator_of(model), numbers(classes, n_classes, "classes"))
     except BaseException as error:
@@ -252,7 +252,7 @@ cdef api int ok_set_classes(ok_model *model, const double *classes,
 
 cdef api int ok_fit(ok_model *model, const ok_matrix *X, const double *y,
                     const double *weight) noexcept with gil:
-    """Learn from scratch; the classes are those of y. A NULL weight is 1 for every sample."""
+    """Learn from scratch; the classes are those in y. NULL as weight means 1 for every sample."""
     try:
         estimator = estimator_of(model)
         samples = matrix_of(X)
@@ -264,9 +264,9 @@ cdef api int ok_fit(ok_model *model, const ok_matrix *X, const double *y,
 
 cdef api int ok_learn(ok_model *model, const ok_matrix *X, const double *y, const double *weight,
                       double *predictions) noexcept with gil:
-    """Go on learning, one pass over the samples in their order.
+    """Continue learning, in one pass over the samples in their order.
 
-    `predictions`, if not NULL, get what was predicted for each sample before it was learnt.
+    `predictions`, if not NULL, get the prediction for each sample before it was learnt.
     """
     try:
         estimator = estimator_of(model)
@@ -279,13 +279,13 @@ cdef api int ok_learn(ok_model *model, const ok_matrix *X, const double *y, cons
 
 
 cdef object row_for(object estimator, const ok_matrix *x):
-    """The only row as the estimator's methods take it: steps of a pipeline know no pointers."""
+    """The single row in a form for the estimator's methods; pipelines need a CSR matrix."""
     sample = sample_of(x)
     return matrix_of(x) if x.indptr != NULL and _capi.is_pipeline(estimator) else sample
 
 
 cdef int learn_one(ok_model *model, const ok_matrix *x, double y) except -1:
-    """Go on learning with one sample."""
+    """Continue learning with one sample."""
     estimator = estimator_of(model)
     way = way_of(estimator)
     if learn_row(estimator, way, x, y):
@@ -299,7 +299,7 @@ cdef int learn_one(ok_model *model, const ok_matrix *x, double y) except -1:
 
 
 cdef api int ok_learn_one(ok_model *model, const ok_matrix *x, double y) noexcept with gil:
-    """Go on learning with one sample, a matrix of one row, with the least of checks."""
+    """Continue learning with one sample, a matrix of one row, with few checks."""
     try:
         learn_one(model, x, y)
     except BaseException as error:
@@ -310,7 +310,7 @@ cdef api int ok_learn_one(ok_model *model, const ok_matrix *x, double y) noexcep
 cdef api int ok_learn_one_sparse(ok_model *model, const void *values, const int32_t *columns,
                                  ptrdiff_t n_stored, ptrdiff_t n_columns, int dtype,
                                  double y) noexcept with gil:
-    """ok_learn_one of a sample of which `n_stored` elements are given, the others being 0."""
+    """ok_learn_one for a sparse sample of `n_stored` elements; the others are 0."""
     cdef int32_t[2] starts
     cdef ok_matrix x
     try:
@@ -323,7 +323,7 @@ cdef api int ok_learn_one_sparse(ok_model *model, const void *values, const int3
 
 cdef int point_at_stored(ok_matrix *x, int32_t *starts, const void *values, const int32_t *columns,
                          ptrdiff_t n_stored, ptrdiff_t n_columns, int dtype) except -1:
-    """Make x the CSR matrix of one row with these elements; the two `starts` belong to it."""
+    """Set x to a CSR matrix of one row with these elements; the two `starts` are its indptr."""
     if not 0 <= n_stored <= INT32_MAX:
         raise ValueError(f"n_stored must be within 0 ... {INT32_MAX}, got {n_stored}")
     if n_stored > 0 and (values == NULL or columns == NULL):
@@ -334,8 +334,7 @@ cdef int point_at_stored(ok_matrix *x, int32_t *starts, const void *values, cons
     return 0
 
 
-# Answers
-
+# Scores and predictions
 cdef int score(const ok_model *model, const ok_matrix *X, double *scores,
                ptrdiff_t size) except -1:
     """Write decision values."""
@@ -355,7 +354,7 @@ cdef int score(const ok_model *model, const ok_matrix *X, double *scores,
 
 cdef api int ok_scores(const ok_model *model, const ok_matrix *X, double *scores,
                        ptrdiff_t size) noexcept with gil:
-    """Write n_rows * n_outputs decision values to `scores`, which has room for `size`."""
+    """Write n_rows * n_outputs decision values to `scores`, an array of `size` numbers."""
     try:
         score(model, X, scores, size)
     except BaseException as error:
@@ -366,7 +365,7 @@ cdef api int ok_scores(const ok_model *model, const ok_matrix *X, double *scores
 cdef api int ok_score_one_sparse(const ok_model *model, const void *values, const int32_t *columns,
                                  ptrdiff_t n_stored, ptrdiff_t n_columns, int dtype,
                                  double *scores, ptrdiff_t size) noexcept with gil:
-    """ok_scores of a sample of which `n_stored` elements are given, the others being 0."""
+    """ok_scores for a sparse sample of `n_stored` elements; the others are 0."""
     cdef int32_t[2] starts
     cdef ok_matrix x
     try:
@@ -379,7 +378,7 @@ cdef api int ok_score_one_sparse(const ok_model *model, const void *values, cons
 
 cdef api int ok_predict(const ok_model *model, const ok_matrix *X,
                         double *predictions) noexcept with gil:
-    """Write a label, target, or 1 or -1 of an outlier detector for each of the n_rows samples."""
+    """Write a label, a target, or 1 or -1 (outlier detectors) for each of the n_rows samples."""
     try:
         estimator = estimator_of(model)
         if X != NULL and X.n_rows == 1 and predictions != NULL:
@@ -395,7 +394,7 @@ cdef api int ok_predict(const ok_model *model, const ok_matrix *X,
 
 
 cdef int64_t count(const ok_model *model, str name) noexcept:
-    """A number that the estimator knows, or -1."""
+    """The count in an attribute of the estimator, or -1."""
     try:
         return _capi.count(estimator_of(model), name)
     except BaseException as error:
@@ -404,32 +403,32 @@ cdef int64_t count(const ok_model *model, str name) noexcept:
 
 
 cdef api int64_t ok_n_seen(const ok_model *model) noexcept with gil:
-    """Samples learnt."""
+    """Number of samples learnt."""
     return count(model, "n_seen_")
 
 
 cdef api int64_t ok_n_mistakes(const ok_model *model) noexcept with gil:
-    """Samples whose label was not predicted before they were learnt; -1 of a regressor."""
+    """Number of samples predicted wrongly before they were learnt; -1 for a regressor."""
     return count(model, "n_mistakes_")
 
 
 cdef api int64_t ok_n_support(const ok_model *model) noexcept with gil:
-    """Support vectors; 0 of a model that has none."""
+    """Number of support vectors; 0 for a model without them."""
     return count(model, "n_support_")
 
 
 cdef api int64_t ok_n_columns(const ok_model *model) noexcept with gil:
-    """Features of a sample."""
+    """Number of features of a sample."""
     return count(model, "n_features_in_")
 
 
 cdef api int64_t ok_n_outputs(const ok_model *model) noexcept with gil:
-    """Scores of a sample."""
+    """Number of scores of a sample."""
     return count(model, "n_outputs_")
 
 
 cdef api int64_t ok_n_classes(const ok_model *model) noexcept with gil:
-    """Labels that are known; 0 of a regressor or an outlier detector."""
+    """Number of known labels; 0 for a regressor or an outlier detector."""
     try:
         return len(_capi.classes(estimator_of(model)))
     except BaseException as error:
@@ -438,7 +437,7 @@ cdef api int64_t ok_n_classes(const ok_model *model) noexcept with gil:
 
 
 cdef api int ok_classes(const ok_model *model, double *classes, ptrdiff_t size) noexcept with gil:
-    """Write the n_classes labels, ascending, to `classes`, which has room for `size`."""
+    """Write the n_classes labels, ascending, to `classes`, an array of `size` numbers."""
     try:
         labels = _capi.classes(estimator_of(model))
         out = numbers(classes, size, "classes", written=True)

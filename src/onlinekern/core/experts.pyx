@@ -33,7 +33,7 @@ from onlinekern.core.samples.rows import rows_at
 
 cnp.import_array()
 
-# The moments of dense rows clip a value to so many standard deviations from the mean. Otherwise one
+# The moments of dense rows clip a value to REACH standard deviations from the mean. Otherwise one
 # value in a thousand, 10,000 deviations away, would scale all others to 0.
 REACH = 30.0
 # Rows that are standardised and scored together for prediction.

@@ -48,9 +48,9 @@ cdef Py_ssize_t SEGMENT = 256
 cdef Py_ssize_t TRIAL = 1024
 cdef Py_ssize_t REST = 8
 cdef Py_ssize_t ALARM = 512
-# An expert sleeps if its weight, divided by the largest weight, is smaller,
+# An expert sleeps if its weight is below this share of the largest weight,
 cdef double LEAST_WEIGHT = 0.02
-# and its cost, divided by the budget, is larger.
+# and its cost above this share of the budget.
 cdef double LITTLE = 0.02
 # An alarm needs a recent error rate this many standard deviations above the usual one. The recent
 # rate is over about LATELY samples.
@@ -98,7 +98,7 @@ cdef class Race(Experts):
             self.recent = RecentScores(self.head.n_outputs, self.head.n_labels)
 
     def resume_counts(self, seen, mistakes, loss):
-        """Go on from these counts: two integers >= 0, and a number."""
+        """Set the counts: two integers >= 0, and a number."""
         self.n_seen = count_of("seen", seen)
         self.began = min(self.began, self.n_seen)
         self.vote.resume_counts(mistakes, loss)

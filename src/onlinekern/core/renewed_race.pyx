@@ -95,7 +95,7 @@ cdef class RenewedRace(Race):
         lesson = _RaceLesson(self, y.shape[0])
         lesson.X, lesson.goals, lesson.window = X, np.asarray(y), window
         lesson.y, lesson.answers = &y[0], &answers[0, 0]
-        lesson.places = np.asarray(answers)
+        lesson.answers_array = np.asarray(answers)
         if weight is not None:
             lesson.counts, lesson.weights = np.asarray(weight), &weight[0]
         self.take(lesson)
@@ -159,9 +159,9 @@ cdef class _RaceLesson(Lesson):
     cdef object X, goals, counts, window
     cdef const double *y
     cdef double *answers          # scores of the race; those of the better race at the end
-    cdef object places            # the same as an array
-    cdef double *told             # scores of the rival
-    cdef object told_places       # the same as an array
+    cdef object answers_array     # the same as an array
+    cdef double *rival_scores     # scores of the rival; NULL before it learns
+    cdef object rival_array       # the same as an array
 
     def __cinit__(self, RenewedRace race, Py_ssize_t n):
         self.race, self.trials, self.n = race, race.trials, n
@@ -171,23 +171,24 @@ cdef class _RaceLesson(Lesson):
 
     cdef int teach(self, bint rival, Py_ssize_t first, Py_ssize_t last) except -1:
         cdef Race race = self.race.rival if rival else self.race
-        cdef double[:, ::1] told
+        cdef double[:, ::1] rival_scores
         part = slice(first, last)
         if rival:
             race.n_threads = self.race.n_threads
-            if self.told_places is None:
-                self.told_places = told = np.empty((self.n, self.race.head.n_outputs))
-                self.told = &told[0, 0]
+            if self.rival_array is None:
+                self.rival_array = rival_scores = np.empty((self.n, self.race.head.n_outputs))
+                self.rival_scores = &rival_scores[0, 0]
         if self.rows:
             return Race.learn_alone(race, self.rows, self.y[0], self.weight(0),
-                                    self.told if rival else self.answers, True)
+                                    self.rival_scores if rival else self.answers, True)
         Race._learn_part(race, self.X if last - first == self.n else rows_at(self.X, part),
                          self.goals[part], None if self.counts is None else self.counts[part],
-                         self.window, (self.told_places if rival else self.places)[part], True)
+                         self.window, (self.rival_array if rival else self.answers_array)[part],
+                         True)
         return 0
 
     cdef double loss(self, bint rival, Py_ssize_t row) noexcept:
-        cdef const double *answers = self.told if rival else self.answers
+        cdef const double *answers = self.rival_scores if rival else self.answers
         return self.race.vote.loss(answers + row * self.race.head.n_outputs, self.y[row])
 
     cdef int give(self, bint rival, Py_ssize_t row) except -1:
@@ -195,7 +196,7 @@ cdef class _RaceLesson(Lesson):
         cdef double *answer = self.answers + row * size
         cdef double loss, weight = self.weight(row)
         for k in range(size if rival else 0):
-            answer[k] = self.told[row * size + k]
+            answer[k] = self.rival_scores[row * size + k]
         if weight > 0:
             loss = self.race.vote.loss(answer, self.y[row])
             self.race.total += weight * loss

@@ -41,7 +41,7 @@ cdef extern from "onlinekern/overflow.h" nogil:
 
 cnp.import_array()
 
-# The loop checks for signals (Ctrl-C) about once in so many kernel values, some tens of
+# Kernel values between two checks for signals (Ctrl-C): a check follows every few tens of
 # milliseconds. The check needs the GIL, which another thread may hold for its switch interval.
 cdef Py_ssize_t VALUES_BETWEEN_SIGNALS = 1 << 25
 

@@ -392,7 +392,7 @@ def restore(cls, arguments, state):
                         f"got {shown(state)}")
     if not isinstance(arguments, tuple):
         raise TypeError(f"arguments must be those of {cls.__name__}, got {shown(arguments)}")
-    # Compare d and n_outputs with the array before memory is allocated for so many weights.
+    # Compare d and n_outputs with the array before memory is allocated.
     d, n_outputs = cls.size_arguments(arguments)
     most = state["blocks"].size
     if integer_within("d", d, 0, most) * integer_within("n_outputs", n_outputs, 1, most) > most:

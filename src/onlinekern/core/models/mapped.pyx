@@ -135,7 +135,7 @@ cdef class MappedSpace(Space):
 
 def _restore(map, n_outputs, averaged, state):
     check_kind(map, "map", FeatureMap)
-    # Compare n_outputs with the array before memory is allocated for so many outputs.
+    # Compare n_outputs with the array before memory is allocated.
     fields_of(state, "weights of features", FIELDS)
     if np.shape(state["values"])[:1] != (integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS),):
         raise ValueError(f"weights of {n_outputs} outputs must have so many rows, got shape "

@@ -36,7 +36,7 @@ from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.models.active_rows cimport TOGETHER, ActiveRows
 from onlinekern.core.models.space cimport raised_by_signals
 
-# Signals (Ctrl-C) are checked once in so many elements of passes, about some tens of milliseconds.
+# Elements of the passes between two checks for signals (Ctrl-C), some tens of milliseconds.
 cdef Py_ssize_t ELEMENTS_BETWEEN_SIGNALS = 1 << 25
 # Steps between two attempts to shrink, as in LIBSVM. Points are left out only if at most this share
 # stays active; otherwise copying the cached kernel rows costs more than it saves.
