@@ -1,10 +1,10 @@
-# Work that is done a little at a time. May change at minor versions.
+# Work that is done in small units. May change at minor versions.
 
 
 cdef class Plan:
-    cdef list stages                 # those that are not done have units left
+    cdef list stages                 # None when all is done
     cdef Py_ssize_t n_stages, stage, unit
-    # The cost of all of it, of what is done, and of that with the next unit.
+    # Cost of all units, of those done, and of those done plus the next one.
     cdef readonly double work
     cdef double done, next
 

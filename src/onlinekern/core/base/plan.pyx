@@ -1,43 +1,42 @@
-"""Plan: work in stages of units, whose costs are known, that is done a little at a time.
+"""Plan: stages of small units of work, with estimated costs, that are done one by one.
 
-Which units are done where a share of the work is due depends on the share alone, not on when that
-is asked.
+Which units are due depends on the share of the work that is due alone, not on earlier calls.
 """
-# What a unit costs beside what is in it, in nanoseconds of a processor as all costs.
+# Overhead of a unit. All costs are nanoseconds of CPU time.
 UNIT = 3e3
 
 
 def once(double cost, *functions):
-    """A stage for each function that does all of it: (function, units, cost of one)."""
+    """A stage of a single unit for each function: (function, number of units, cost of a unit)."""
     return [(function, 1, cost) for function in functions]
 
 
 def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost, double unit=UNIT,
             double first=0):
-    """A stage whose units each see some of n rows, of which one takes so long.
+    """A stage for n rows, `size` rows per unit. A unit costs `unit`, plus `cost` per row.
 
-    The first unit takes `first` more: what it calls is in no cache.
+    The first unit costs `first` more: cache misses.
     """
     return (lambda k: function(slice(k * size, min((k + 1) * size, n))),
             (n + size - 1) // size, unit + cost * size, first, 1)
 
 
 def by_steps(function, Py_ssize_t n, Py_ssize_t n_steps, double cost, double first=0):
-    """A stage of n parts, each of so many steps, of which one takes so long.
+    """A stage of n parts, each of `n_steps` units. A unit costs `UNIT` + `cost`.
 
-    Each step takes `first` more in the first part.
+    Each unit of the first part costs `first` more: cache misses.
     """
     return (lambda k: function(*divmod(k, n_steps)), n * n_steps, UNIT + cost, first, n_steps)
 
 
 cdef class Plan:
-    """Work of which nothing is done.
+    """A plan before its first unit.
 
     Parameters
     ----------
     stages : list of (function, int, float) or (function, int, float, float, int)
-        Functions of a number, how many units each of them does, and the cost of one; by how much
-        the first ones take longer, and how many these are.
+        Function of the index of a unit, number of units, and cost of a unit; then the additional
+        cost of the first units, and their number.
     """
 
     def __cinit__(self, list stages):
@@ -49,15 +48,15 @@ cdef class Plan:
         self.begin_unit()
 
     cdef bint is_left(self) noexcept nogil:
-        """Whether there is work that is not done."""
+        """Whether units are left."""
         return self.stage < self.n_stages
 
     cdef bint has_unit(self, double share) noexcept nogil:
-        """Whether a unit is due where a share of the work is."""
+        """Whether the next unit is due after a share of the work."""
         return self.is_left() and (share >= 1 or self.next <= share * self.work)
 
     cdef int begin_unit(self) except -1:
-        """Find the cost up to the end of the next unit."""
+        """Compute the cost up to the end of the next unit."""
         if not self.is_left():
             self.stages = None
             return 0
@@ -78,6 +77,6 @@ cdef class Plan:
         return self.begin_unit()
 
     def finish(self):
-        """Do all that is left."""
+        """Do all units that are left."""
         while self.is_left():
             self.go_on()

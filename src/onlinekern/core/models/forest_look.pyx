@@ -1,7 +1,7 @@
-"""ForestLook: where the function of the samples that are kept changes, found a little at a time.
+"""ForestLook: first stage of a renewal of a forest, done in small units of work.
 
-It is what a renewal of a forest begins with: units of the features and targets, one-hot columns and
-tables, a kernel machine and its gradients, and what trees grow from.
+It computes from the kept samples all that trees need to grow: scales of features and targets,
+groups of one-hot columns, tables of categories, and the gradients of a kernel machine.
 """
 from libc.stdint cimport int64_t, uint64_t
 
@@ -33,22 +33,22 @@ from onlinekern.core.partitions.renewal import (
 from onlinekern.core.partitions.tables import (
     TableLearner, most_further, most_gaps, of_features, on_axes, steps_of_tables)
 
-# Rows of a unit that copies them, or makes others of them.
+# Rows per unit of work that copies rows, and that transforms them.
 cdef Py_ssize_t COPIED = 64
 cdef Py_ssize_t MIXED = 256
-# Columns of a unit that lets them join groups.
+# Columns per unit that finds groups of one-hot columns.
 cdef Py_ssize_t JOINED = 64
-# A feature is bent, and measured, in so many steps; and rows are learnt by the kernel machine.
+# Steps to bend a feature, to measure its spread, and to teach the kernel machine a block of rows.
 cdef Py_ssize_t STEPS_OF_BEND = 2 + len(CENTERS)
 cdef Py_ssize_t STEPS_OF_SPREAD = 4
 cdef Py_ssize_t STEPS_OF_BLOCK = 2
-# Parts that the plan is made in, one a sample, where a renewal is spread over so many samples.
+# The plan is made in PARTS_OF_PLAN parts, one per sample if the lag is at least LONG samples.
 cdef Py_ssize_t PARTS_OF_PLAN = 2
 cdef Py_ssize_t LONG = 64
 
 
 cdef class ForestLook:
-    """A look that has not begun: the parameters are those of `Renewal`."""
+    """The look before its first unit of work. Parameters as in `Renewal`."""
 
     def __cinit__(self, Generation before not None, CellExperts experts not None,
                   RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
@@ -64,7 +64,7 @@ cdef class ForestLook:
         self.seed = counted(seed, <uint64_t> begun)
         self.categories, self.cut_weights = categories, cut_weights
         self.n_telling = 1 if cut_weights else self.n_outputs
-        # The sample that a renewal begins at pays for itself alone.
+        # Planning starts one sample later: the sample that begins a renewal is costly enough.
         self.planned_over = PARTS_OF_PLAN if lag >= LONG else 0
         self.fresh = Generation(None, None, None, None, None, before.offset, before.unit)
 
@@ -72,7 +72,7 @@ cdef class ForestLook:
         return self.n_planned == PARTS_OF_PLAN
 
     cdef Status plan_until(self, int64_t entered) noexcept nogil:
-        """Make the parts of the plan that are due after so many samples."""
+        """Make the parts of the plan that are due after `entered` samples."""
         while not self.is_planned() and (self.planned_over == 0
                                          or self.n_planned < entered - self.begun):
             with gil:
@@ -88,21 +88,20 @@ cdef class ForestLook:
         return OK
 
     def begin_look(self):
-        """Begin with the stages that are planned."""
+        """Begin with the planned stages."""
         self.look, self.stages = Plan(self.stages), None
 
     def plan(self):
-        """The stages that the look is made of: functions, units that each does, cost of one."""
+        """The stages of the look for `Plan`: (function, number of units, cost of a unit)."""
         n, d, taught = self.n, self.d, self.n_taught
         landmarks = n_landmarks(taught, self.is_light)
         equations = n_equations(landmarks, d, not self.is_light)
         most = equations + most_further(d, len(self.categories))
         of_gradient = costs.SLOPE * landmarks * d * min(self.n_telling, MOST_OUTPUTS)
         of_equation = costs.PAIR * equations ** 2
-        # Where values were missing they are so again, as a rule.
+        # Features with missing values before usually have them again; so with groups of columns.
         scale = self.before.forest.scale
         of_gap = costs.GAP * d if scale.gaps is not None else 0
-        # So are groups of columns.
         ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
         self.n_orders = steps_of_tables(n, max(1, ordered))
         light, step, long = costs.LIGHT, costs.STEP, costs.LONG
@@ -124,7 +123,7 @@ cdef class ForestLook:
         ] if self.is_whole else []
         blocks = (taught + BLOCK - 1) // BLOCK
         return [
-            # What a first look calls is in no cache, before any unit.
+            # The first look begins with cache misses.
             *once(step, self.begin),
             by_rows(self.copy, n, COPIED, costs.COPY * d, 1.3 * UNIT, of_arrays), *measures,
             *once(light, self.view),
@@ -151,17 +150,17 @@ cdef class ForestLook:
 
     @property
     def is_full(self):
-        """Whether samples are kept no more, so that features stay bent as they are."""
+        """Whether the memory of samples is full. Features then keep their bends."""
         return self.begun > self.n
 
     @property
     def n_taught(self):
-        """Rows that the kernel machine learns, the last ones."""
+        """Number of rows that the kernel machine learns: the last ones."""
         return number_taught(self.n, self.d)
 
     def begin(self, _):
-        """Have memory for samples."""
-        order = "F" if self.is_whole else "C"  # where features are measured one by one
+        """Allocate memory for samples."""
+        order = "F" if self.is_whole else "C"  # "F": features are measured one by one
         self.X = np.empty((self.n, self.d), dtype=self.recent.dtype, order=order)
         self.y = np.empty((self.n + self.lag, self.recent.n_targets))
         self.weight = np.empty(self.n + self.lag)
@@ -173,30 +172,30 @@ cdef class ForestLook:
         self.y[rows] = y.reshape(-1, self.recent.n_targets)
 
     def gather(self, _):
-        """Have memory for what samples are measured by."""
+        """Allocate the learners of spreads and of groups."""
         self.spread, self.hot = Spread(self.n, self.d), GroupLearner(self.n)
 
     def arrange(self, _):
-        """Have memory for what categories are ordered by."""
+        """Allocate the learner of the orders of categories."""
         self.tables = TableLearner(self.n, self.d, self.categories)
 
     def note_gaps(self, _):
-        """Have memory for what stands for missing values."""
+        """Allocate the learner of guesses for missing values."""
         self.gaps = GapLearner(self.n, self.d, self.tables.numbers,
                                most_gaps(self.d, len(self.categories)))
 
     def know(self, _):
-        """Find the units of the targets, and let no outlier among them be learnt."""
+        """Compute center and scale of the targets, without their outliers."""
         if self.n_labels == 0:
             self.fresh.offset, self.fresh.unit = units_of_bulk(self.y[:self.n])
 
     def doubt(self, _):
-        """Begin to ask what the targets say of features."""
+        """Allocate the learner of bends."""
         known = self.before.forest.scale.bends if self.is_full else None
         self.bends = BendLearner(self.X, self.told, known)
 
     def bend(self, j, step):
-        """Ask whether a feature tells more where its tails are bent."""
+        """Do a step of the test whether feature j predicts better with bent tails."""
         if j in self.categories:
             return
         if step == 0:
@@ -207,11 +206,11 @@ cdef class ForestLook:
             self.bends.take(j)
 
     def measure(self, j, step):
-        """Find the center and spread of a feature, and how many of its values are missing."""
+        """Do a step of computing center, spread and share of missing values of feature j."""
         if step == 0:
             self.spread.look(self.bends.bent, j)
         elif step == 1:
-            # What is seen in another way is not one-hot.
+            # Categories and bent features are not one-hot columns.
             if j in self.categories or self.bends.has(j):
                 self.hot.part()
             else:
@@ -223,19 +222,19 @@ cdef class ForestLook:
             self.spread.take(j)
 
     def find_runs(self, _):
-        """Find neighbours of which at most one is on."""
+        """Find runs of adjacent columns of which at most one is nonzero in each row."""
         self.hot.find_runs()
 
     def join(self, columns):
-        """Find what other columns belong together."""
+        """Let columns that are not adjacent join groups."""
         self.hot.join(columns)
 
     def settle(self, _):
-        """Keep groups of columns that are no chance."""
+        """Drop groups of columns that may be due to chance."""
         self.hot.settle()
 
     def code(self, _):
-        """Begin with the orders of categories."""
+        """Begin to order categories, and the columns of groups."""
         if self.categories or self.hot.groups:
             draws = np.random.RandomState(self.seed & 0xffffffff)
             self.spread.factor[self.tables.categories] = 0
@@ -245,50 +244,50 @@ cdef class ForestLook:
                               self.hot)
 
     def order(self, k):
-        """Take some steps of what orders categories."""
+        """Do the steps of unit k of ordering categories."""
         n = self.tables.n_steps
         for step in range(n * k // self.n_orders, n * (k + 1) // self.n_orders):
             self.tables.step(step)
 
     def find_gaps(self, _):
-        """Have the orders of groups, and find features with gaps."""
+        """Store the orders of groups, and choose features with missing values."""
         self.groups = self.tables.groups()
         self.gaps.choose([] if self.groups is None else self.groups.without_axes())
         self.hot = None
 
     def miss(self, rows):
-        """Find what features with gaps have to do with others."""
+        """Add up products of features over some rows, for guesses of missing values."""
         self.gaps.absorb(self.bends.bent, self.spread.center, self.spread.factor, self.groups,
                          rows)
 
     def fill(self, _):
-        """Have what stands in the place of missing values."""
+        """Compute the guesses for missing values."""
         found = None
         if len(self.gaps.sources):
             found = self.gaps.solve(self.few_goals())
         self.gaps = found
 
     def view(self, _):
-        """Have the units in which the kernel machine sees rows."""
+        """Make the scale of the kernel machine's input."""
         self.axes = self.before.forest.scale if not self.is_whole else Scale(
             self.spread.center, self.spread.factor, None, self.tables.arrays(), self.gaps,
             self.groups, self.bends.bends())
-        # What these know is in the scale.
+        # Their results are in the scale.
         self.bends = self.tables = self.spread = None
         self.seen = np.empty((self.n_taught, self.axes.n_axes))
 
     def see(self, rows):
-        """Bring some rows to these units."""
+        """Scale some rows for the kernel machine."""
         first = self.n - self.n_taught
         X = np.ascontiguousarray(self.X[first + rows.start:first + rows.stop])
         self.seen[rows] = bounded(self.axes.axes(X))
 
     def aim(self, _):
-        """Have the metric of the kernel machine."""
+        """Convert the earlier metric to this scale, for the kernel machine."""
         self.metric = on_axes(self.before.metric, self.before.forest.scale, self.axes)
 
     def aspire(self, _):
-        """Have the targets that it learns."""
+        """Compute the targets that it learns."""
         self.told = self.goals(self.y[self.n - self.n_taught:self.n])
 
     def land(self, _):
@@ -296,7 +295,7 @@ cdef class ForestLook:
         self.told, self.landmarks = drawn_for(self.told, seeded(self.seed >> 32), self.is_light)
 
     def ask(self, _):
-        """Begin with the kernel machine that tells where the function changes."""
+        """Make the kernel machine, whose gradients show where the function changes."""
         self.teacher = drawn_machine(
             self.seen, self.told, self.landmarks, self.metric,
             self.is_whole and not (self.is_light and self.n_labels > 0), self.is_light,
@@ -304,25 +303,25 @@ cdef class ForestLook:
         self.seen = self.landmarks = None
 
     def goals(self, y):
-        """Targets of the outputs, or the one that tells where to cut, ndarray (n, n_told)."""
+        """Targets of the outputs, or their `cut_weights` sum, ndarray (n, n_told)."""
         if self.n_labels > 0:
             return signs_of(y[:, 0], self.n_labels)
         goals = (y - np.asarray(self.fresh.offset)) / np.asarray(self.fresh.unit)
         return weighted_sum(goals, self.cut_weights) if self.cut_weights else goals
 
     def few_goals(self):
-        """Targets of the outputs, or the sums for many that the kernel machine learns."""
+        """Targets of the outputs, or a few sums of them if there are many outputs."""
         goals = self.goals(self.y[:self.n])
         if goals.shape[1] <= MOST_OUTPUTS:
             return goals
         return few_outputs(goals, seeded(self.seed >> 32))
 
     def teach(self, name):
-        """A function that lets the kernel machine do a part of its work, once there is one."""
+        """A function that calls a method of the kernel machine, which is made later."""
         return lambda part: getattr(self.teacher, name)(part)
 
     def absorb(self, block, step):
-        """Let the kernel machine learn some rows, in two steps."""
+        """Let the kernel machine learn a block of rows, in two steps."""
         rows = slice(block * BLOCK, min((block + 1) * BLOCK, self.n_taught))
         if step == 0:
             self.teacher.compare(rows)
@@ -330,7 +329,7 @@ cdef class ForestLook:
             self.teacher.absorb(rows)
 
     def choose(self, _):
-        """Choose the features that directions mix."""
+        """Choose the features that directions are combinations of."""
         if self.is_whole:
             groups = self.axes.groups
             self.mixed = mixed_features(self.teacher, 0 if groups is None else groups.n_empty)
@@ -341,26 +340,26 @@ cdef class ForestLook:
             self.leading = leading_of(self.teacher, self.mixed)
 
     def turn(self, _):
-        """Have these directions as those of all features."""
+        """Write these directions as vectors of all features."""
         if self.is_whole:
             self.directions = directions_of(self.teacher, self.mixed, self.leading)
 
     def direct(self, _):
-        """Have the units of the trees, with these directions."""
+        """Make the scale of the trees, with these directions."""
         if self.is_whole:
             self.directed = self.axes.directed(self.directions)
 
     def stand(self, _):
-        """Begin with trees that have not grown."""
+        """Make a forest of trees with a single leaf each."""
         self.fresh.forest = Forest.stumps(
             self.n_trees, self.axes if self.directed is None else self.directed)
 
     def weigh(self, _):
-        """Find the metric for the next machine."""
+        """Compute the metric for the next kernel machine."""
         self.fresh.metric, self.shares = metric_of(self.teacher)
 
     def reserve(self, _):
-        """Find the shares of the features, and have memory for scaled samples."""
+        """Compute feature importances, and allocate memory for scaled samples."""
         cdef Scale scale = self.fresh.forest.scale
         self.fresh.importances = of_features(self.shares, scale)
         self.along = self.teacher.along[:, :scale.n_axes + scale.n_directions]
@@ -368,14 +367,14 @@ cdef class ForestLook:
         self.rows = self.scaled
 
     def slope(self, rows):
-        """Find the squares of the slopes of some rows along directions, behind the features'."""
+        """Compute squared slopes of some rows along the directions; they follow those of axes."""
         cdef Scale scale = self.fresh.forest.scale
         if scale.n_directions:
             _, _, directions = scale.arrays()
             self.along[rows, scale.n_axes:] = self.teacher.squares_along(directions, rows)
 
     def scale(self, rows):
-        """Bring some samples to the units of the trees."""
+        """Scale some samples for the trees."""
         cdef Py_ssize_t i, first = rows.start, last = rows.stop
         cdef Rows row
         cdef Scale scale = self.fresh.forest.scale
@@ -385,31 +384,31 @@ cdef class ForestLook:
         scale.direct(&self.rows[first, 0], last - first)
 
     def average(self, _):
-        """Find mean slopes."""
+        """Compute the mean squared slopes along axes and directions."""
         self.mean = self.along.mean(axis=0)
 
     def steepen(self, _):
-        """Find the axes of exact cuts."""
+        """Choose the axes of exact cuts: those of the steepest slopes."""
         self.sought = steepest(self.mean, self.axes.n_axes)
 
     def prepare(self, _):
-        """Have memory for slopes of the last samples."""
+        """Allocate memory for the slopes of the last samples."""
         self.slopes = common_slopes(self.mean, self.n_taught, self.n)
 
     def mix(self, rows):
-        """Have the slopes of some samples."""
+        """Compute the slopes of some samples."""
         self.slopes[0][1 + rows.start:1 + rows.stop] = own_slopes(self.along[rows], self.mean)
 
     def forget(self, _):
-        """Leave what has told its own."""
+        """Free what is not needed any more."""
         self.X = self.teacher = None
 
     def tell(self, _):
-        """Have the targets that bends, or cuts, are told by."""
+        """Compute the targets by which bends, or cuts, are chosen."""
         self.told = self.few_goals()
 
     def plant(self, _):
-        """Begin with what trees grow from."""
+        """Make the grower of the trees."""
         _, most_in_leaf, n_candidates, _, _, _ = self.settings
         has_margin = self.n_labels > 0 and self.told.shape[1] == self.n_outputs
         self.grower = Grower(self.scaled[:self.n], self.axes.n_axes, *self.slopes, self.told,
@@ -418,7 +417,7 @@ cdef class ForestLook:
             self.grower.put_aside(self.axes.gaps.sources)
 
     def seek(self, _):
-        """Have memory for a tree, and for exact cuts."""
+        """Allocate memory for a tree, and for exact cuts."""
         if self.is_whole:
             self.grower.reserve(1 + 2 * costs.rows_of_tree(self.n, *self.settings[3:5]), 1)
         if self.n_exact:
@@ -426,7 +425,7 @@ cdef class ForestLook:
         self.along = self.slopes = self.told = None
 
     def dig(self, _):
-        """Have memory for new trees: `Renewal` does."""
+        """Allocate memory for new trees: in `Renewal`."""
 
     def load(self, rows):
         self.grower.load(rows.start, rows.stop)
@@ -435,12 +434,12 @@ cdef class ForestLook:
         self.grower.rank(a, step)
 
     cdef Status look_until(self, double share) noexcept nogil:
-        """Have done a share of the look."""
+        """Do units of work until a share of the look is done."""
         if not self.look.has_unit(share):
             return OK
         with gil:
             try:
-                # What is beyond the largest number is far off, and cut off.
+                # Values that overflow are outliers, and are clipped.
                 with np.errstate(over="ignore"):
                     while self.look.has_unit(share):
                         self.look.go_on()

@@ -1,4 +1,4 @@
-# The renewal of a forest while samples come. May change at minor versions.
+# Grows a new forest in the background of a stream. May change at minor versions.
 from libc.stdint cimport int64_t, uint8_t, uint16_t
 
 from onlinekern.core.base.part cimport Status
@@ -11,38 +11,39 @@ from onlinekern.core.partitions.trees cimport Tree
 
 cdef class Renewal(ForestLook):
     cdef readonly bint is_done
-    cdef readonly bint has_tree      # whether a tree waits to be taken
+    cdef readonly bint has_tree      # whether a grown tree waits for `take_tree`
     cdef CellExperts experts
     cdef Inheritance heir
-    cdef int64_t entered             # samples learnt now
+    cdef int64_t entered             # samples learnt so far
     cdef Py_ssize_t replays, n_grown
-    cdef double looked, grown        # shares after which the look is done, and the trees are whole
-    # Work in the replay, where a row takes 1 that the trees have grown from: of a late one, of the
-    # first ones in its units, and of all; and how many are the first.
+    cdef double looked, grown        # shares of the lag at which the look, and growth, are done
+    # Costs in the replay. Unit: learning a row that the trees grew from. `late`: a late row, which
+    # came after the renewal began; `cold`: factor of the first n_cold late rows (cache misses);
+    # `all_late`: all late rows together.
     cdef double late, cold, all_late
     cdef Py_ssize_t n_cold
-    # The trees: how many are whole, and what the next one takes, where it is not cut exactly if all
-    # are new.
+    # Growth: number of finished trees, and the estimated work on the next one. If all trees are
+    # new, the estimate is that of a tree without exact cuts.
     cdef Py_ssize_t tree
     cdef double estimate
-    cdef Py_ssize_t work_of_node     # where it becomes part of a forest,
-    cdef Py_ssize_t work_of_cell     # and of a leaf there
-    cdef double since                # share of the growth at which the present one began
-    cdef double times                # the work of one that is cut exactly, where others are 1,
-    cdef double[2] took              # the nanoseconds that others and exact ones took
-    cdef double exact_share          # and the share of the rows that it grows from at most
+    cdef Py_ssize_t work_of_node     # per node, to put a grown tree into a forest
+    cdef Py_ssize_t work_of_cell     # per leaf of that tree
+    cdef double since                # share of the growth at which the present tree began
+    cdef double times                # work of an exact tree over that of another one
+    cdef double[2] took              # nanoseconds taken by other trees, and by exact ones
+    cdef double exact_share          # largest share of the rows that an exact tree grows from
     cdef bint is_growing, is_inheriting
-    # The tree that is whole, if all are new, and its leaves, of which so many are there.
+    # If all trees are new: the grown tree, and its leaves, n_begun of which are initialised.
     cdef Tree whole
     cdef CellWeights fresh_leaves
     cdef Py_ssize_t n_begun
-    # The replay: samples learnt, again if there are several.
-    cdef uint16_t[:, ::1] leaves     # of each tree and sample, while it grows
-    cdef uint8_t[:, ::1] upper
-    cdef Walked walked               # room for the cells of a step,
-    cdef Py_ssize_t held             # and the first sample that these are of; -1: of late ones
-    cdef double[:, ::1] targets      # n_targets of each
-    cdef double[::1] weights
+    # The replay of samples, `replays` times.
+    cdef uint16_t[:, ::1] leaves     # (n_trees, n): leaf of each sample, written by growth
+    cdef uint8_t[:, ::1] upper       # the same for upper cells
+    cdef Walked walked               # buffer of the cells of a step
+    cdef Py_ssize_t held             # first sample in this buffer; -1: late samples
+    cdef double[:, ::1] targets      # (n + lag, n_targets)
+    cdef double[::1] weights         # n + lag
     cdef int64_t n_replayed
 
     cdef Status advance(self, int64_t entered) noexcept nogil

@@ -1,13 +1,14 @@
-"""Renewal: a forest grows while samples come, and then replaces the one that answers.
+"""Renewal: a new forest grows while samples come, and then replaces the one that predicts.
 
-It takes a look at the samples that are kept (units, a kernel machine and its gradients), lets trees
-grow from them, one after another, and lets experts on their cells learn these samples, and those
-that have come meanwhile. What it becomes, and at which sample, depends on the samples alone: a
-renewal that is lost, as a model that was saved loses it, is done again and comes to the same. How
-much of a tree grows at a sample is for the clock to say.
+A renewal has three stages. The look scales the kept samples, and trains a kernel machine on them
+for its gradients. Then trees grow from these samples, one after another. In the replay, the experts
+on the new cells learn these samples, and the late ones, which came meanwhile. The result, and the
+sample at which it takes over, depend on the samples alone. So a renewal that is lost, as by saving
+a model, is repeated with the same result. How much of a tree grows at each sample depends on
+estimated times.
 
-A stream that is longer than the memory of samples keeps its trees. Their leaves are cut further,
-tree by tree, and new cells begin as the one that they are part of: no score changes.
+If the stream is longer than the memory of samples, the trees are kept, and their leaves are split
+further, tree by tree. New cells inherit the weights of the split leaf, so no score changes.
 """
 from libc.math cimport floor
 from libc.stdint cimport int64_t, uint64_t
@@ -28,23 +29,24 @@ import onlinekern.core.partitions.costs as costs
 
 # Rows of a step of the replay.
 cdef Py_ssize_t REPLAYED = 64
-# Of the samples that a renewal is spread over, the share in which it looks, where leaves are cut.
+# Share of the lag that is for the look, if leaves are split further.
 cdef double LOOKED = 0.15
-# More work than any tree is.
+# More work than any tree takes.
 cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
-# The work on a row of the first tree, before any is known: of a new one, and of one that is cut
-# further. Those before tell of the next one as far as the mean of so many does.
+# First estimate of the work per row: of a new tree, and of one that is split further. Later
+# estimates average the work on earlier new trees, as a running mean of at most RECENT.
 cdef Py_ssize_t WORK_OF_ROW = 115
 cdef Py_ssize_t WORK_OF_GROWTH = 85
 cdef Py_ssize_t RECENT = 8
-# The last tree takes up to so much more work than those before it. Trees of numbers take the more,
-# the later they come: all of them take so much more than as many of those that have grown last.
+# Margins of the estimate. The last tree may take up to this share more than the estimate. In
+# regression later trees take longer: all trees together take MORE_LATER more than estimated from
+# recent ones.
 cdef double MOST_MORE = 0.15
 cdef double MORE_LATER = 0.12
-# Exact trees take at most so many times what was planned.
+# Largest ratio between the measured and the planned work of exact trees, either way.
 cdef double MOST_OFF = 3
-# The work on a node where a tree becomes part of a forest, and on its cell: of a new one, and of
-# one that inherits, so many at a time.
+# Work to put a tree into a forest: per node and per cell of a new tree, and per cell that inherits
+# weights. INHERITED cells are done at a time.
 cdef Py_ssize_t WORK_OF_NODE = 3
 cdef Py_ssize_t WORK_OF_CELL = 8
 cdef Py_ssize_t WORK_OF_HEIR = 10
@@ -52,32 +54,33 @@ cdef Py_ssize_t INHERITED = 512
 
 
 cdef class Renewal(ForestLook):
-    """A renewal that has not begun to look.
+    """A renewal before its first stage.
 
     Parameters
     ----------
     before : Generation
-        The forest that answers, of which scale, metric and units are taken.
+        The forest that predicts. Its scale, metric and units are reused.
     experts : CellExperts
     recent : RecentRows
     begun : int
-        Samples learnt.
+        Samples learnt so far.
     n : int
-        How many of the last of them it grows from.
+        The forest grows from the last n of them.
     lag : int
-        Samples that it is spread over; 0: all is done at once.
+        Samples of the stream that the work is spread over; 0: all is done at once.
     is_whole : bool
+        Whether all trees are replaced. Otherwise their leaves are split further.
     n_grown : int
-        Trees whose leaves it had cut, before it was lost.
+        Trees that were split further already, before a renewal was lost.
     n_labels : int
     settings : tuple
-        n_trees, most_in_leaf, n_candidates, share, most_rows, replays: as of `ForestSpace`.
+        n_trees, most_in_leaf, n_candidates, share, most_rows, replays: as in `ForestSpace`.
     seed : int
     categories : tuple of int
     n_exact : int
-        Trees that are cut exactly, the last ones.
+        Trees with exact cuts, the last ones.
     is_light, cut_weights, exact_share
-        As of `ForestSpace`.
+        As in `ForestSpace`.
     """
 
     def __cinit__(self, Generation before not None, CellExperts experts not None,
@@ -107,7 +110,7 @@ cdef class Renewal(ForestLook):
                 self.exact_share, self.n_telling, self.n_outputs)
 
     def dig(self, _):
-        """Have memory for new trees and their cells, or for the growth of others."""
+        """Allocate memory for new trees and their cells, or for splits of existing leaves."""
         if self.n_exact:
             self.times = costs.times_of_exact(
                 len(self.sought), self.is_whole, self.n_telling,
@@ -125,13 +128,13 @@ cdef class Renewal(ForestLook):
         self.held = -1
 
     cdef double share_of(self, int64_t entered) noexcept nogil:
-        """The share of the renewal that is due after so many samples."""
+        """Share of the renewal that is due after `entered` samples of the stream."""
         if entered >= self.begun + self.lag:
             return 1
         return <double> (entered - self.begun) / self.lag
 
     cdef double share_of_look(self, int64_t entered) noexcept nogil:
-        """The share of the look that is due: it begins behind the samples that it is planned at."""
+        """Share of the look that is due: it begins after the samples at which it is planned."""
         cdef double share = self.share_of(entered), planned = 0
         if share >= 1:
             return share
@@ -140,13 +143,13 @@ cdef class Renewal(ForestLook):
         return (share - planned) / (self.looked - planned) if planned < self.looked else share
 
     cdef bint looks_after(self, int64_t entered) noexcept nogil:
-        """Whether `advance` looks, and so calls BLAS, after so many samples."""
+        """Whether `advance(entered)` does a part of the look, and so calls BLAS."""
         return self.is_planned() and self.look.has_unit(self.share_of_look(entered))
 
     cdef Status advance(self, int64_t entered) noexcept nogil:
-        """Do what is due after so many samples.
+        """Do the work that is due after `entered` samples.
 
-        Returns early where a tree has grown that the caller is to take (`has_tree`).
+        Returns early if `has_tree`: the caller must then call `take_tree`.
         """
         cdef double share = self.share_of(entered)
         cdef Status status = self.plan_until(entered)
@@ -164,11 +167,11 @@ cdef class Renewal(ForestLook):
         return status
 
     cdef Status grow_until(self, double share) noexcept nogil:
-        """Have grown a share of the trees."""
+        """Grow trees until a share of the growth is done."""
         while self.tree < self.n_trees and not self.has_tree:
             if share <= 0 or not self.goes_on(share):
                 return OK
-            # When a tree is taken does not depend on when it was whole.
+            # Trees are taken at fixed shares, whatever time their growth took.
             if not self.is_whole and share * self.share_to(self.n_trees) \
                     < self.share_to(self.tree + self.is_inheriting):
                 return OK
@@ -181,7 +184,7 @@ cdef class Renewal(ForestLook):
         return OK
 
     cdef bint goes_on(self, double share) noexcept nogil:
-        """Do what is due of the present tree. Returns whether its next step is to begin."""
+        """Do the due work on the present tree. Returns whether to call `begin_or_end_tree`."""
         cdef Py_ssize_t due
         if not self.is_growing:
             return True
@@ -197,9 +200,9 @@ cdef class Renewal(ForestLook):
         return False
 
     cdef bint begin_cells(self) noexcept nogil:
-        """Write some more leaves of a tree that is whole. Returns whether all are there.
+        """Initialise some more leaves of a grown tree. Returns whether all are initialised.
 
-        Memory that is written for the first time takes longest.
+        The first write to new memory is slow, so it is spread over several calls.
         """
         cdef Py_ssize_t last = min(self.n_begun + INHERITED, self.whole.n_leaves)
         self.fresh_leaves.begin(self.n_begun, last)
@@ -207,35 +210,35 @@ cdef class Renewal(ForestLook):
         return last == self.whole.n_leaves
 
     cdef double work_left(self) noexcept nogil:
-        """The work on the present tree and those behind, when the present one began.
+        """Estimated work on the present tree and all after it, from the start of the present one.
 
-        It is some more than what others have done tells: what is left would be done at once.
+        It includes a margin: work beyond an estimate would all be done at the last sample.
         """
         cdef double whole = self.share_to(self.n_trees), rest = whole - self.share_to(self.tree)
         if self.n_labels == 0:
             rest *= 1 + MORE_LATER * rest / whole
-        # Of the last tree, which may be an exact one.
+        # The last term is the margin of the last tree, which may be an exact one.
         return self.estimate * (rest + MOST_MORE * (whole - self.share_to(self.n_trees - 1)))
 
     cdef Py_ssize_t due(self, double share) noexcept nogil:
-        """The work on the present tree that is to be done after a share of the growth."""
+        """Work on the present tree that is due after a share of the growth."""
         cdef double work
         if self.is_whole:
             work = self.work_left()
             share = (share - self.since) / (1 - self.since)
         else:
-            # Trees that are taken one by one have shares of their own.
+            # Each tree has a fixed share of the growth.
             work = self.estimate * (1 + MOST_MORE)
             share = share * self.share_to(self.n_trees) - self.share_to(self.tree)
             share /= self.share_to(self.tree + 1) - self.share_to(self.tree)
         return ALL if share >= 1 else <Py_ssize_t> (share * work)
 
     cdef double share_to(self, Py_ssize_t n) noexcept nogil:
-        """The work on the first n trees, in units of one that is not cut exactly."""
+        """Work on the first n trees; unit: a tree without exact cuts."""
         return n + (self.times - 1) * max(0, n - self.n_trees + self.n_exact)
 
     def begin_or_end_tree(self, double share):
-        """Begin the next tree, or let the one that has grown wait to be taken."""
+        """Do the next step: begin a tree, begin its cells, or finish it."""
         if not self.is_growing:
             self.begin_tree()
             return
@@ -254,7 +257,7 @@ cdef class Renewal(ForestLook):
             self.grower.took += self.work_of_node * self.grower.n_nodes
             self.estimate = self.grower.took
             return
-        # What is left of the work of a sample is done on the next tree.
+        # A tree that took less than estimated leaves the rest of the time to the next one.
         self.since += (1 - self.since) * self.grower.took / self.work_left()
         self.since = min(self.since, share, 0.999)
         own = self.grower.took / (self.share_to(self.tree + 1) - self.share_to(self.tree))
@@ -265,7 +268,7 @@ cdef class Renewal(ForestLook):
             self.fresh.exact_times = self.exact_times()
 
     cdef double exact_times(self) noexcept nogil:
-        """How long exact trees took, where 1 was planned. The next renewal plans with it."""
+        """Measured over planned work of exact trees. The next renewal plans with it."""
         cdef Py_ssize_t others = self.n_trees - self.n_exact
         cdef double planned = self.times / self.before.exact_times
         if self.n_exact == 0 or others == 0:
@@ -274,14 +277,14 @@ cdef class Renewal(ForestLook):
                                    / (self.took[0] * planned)))
 
     cdef Py_ssize_t count_of(self, bint is_exact) except -1:
-        """How many rows a tree grows from."""
+        """Number of rows that a tree grows from."""
         _, _, _, share, most_rows, _ = self.settings
         count = costs.rows_of_tree(self.n, share, most_rows if self.is_whole else self.n)
         return min(count, costs.rows_of_tree(self.n, self.exact_share, self.n)) if is_exact \
             else count
 
     def begin_tree(self):
-        """Begin the next tree that has not been taken."""
+        """Begin the next tree that was not grown before a renewal was lost."""
         cdef Tree before
         while not self.is_growing:
             before = None if self.is_whole else self.before.forest.trees[self.tree]
@@ -295,12 +298,12 @@ cdef class Renewal(ForestLook):
                 if self.tree == self.n_trees - self.n_exact and not self.is_whole:
                     self.estimate *= self.times
             else:
-                # The draw of its rows is part of the draws to come, as is what it tells.
+                # It was grown before: only its random draws and the residuals are repeated.
                 self.grower.skip()
                 self.tree += 1
 
     cdef int take_tree(self, Generation now) except -1:
-        """Let a tree that has grown replace one of a forest, with cells of its own."""
+        """Put the grown tree and its cells into a forest, in place of an earlier tree."""
         cdef int64_t number
         cdef Rows row
         if self.is_whole:
@@ -319,7 +322,7 @@ cdef class Renewal(ForestLook):
         return 0
 
     cdef Status replay_until(self, double share) noexcept nogil:
-        """Have learnt a share of the samples that are replayed, those that came meanwhile last."""
+        """Learn samples until a share of the replay is done, late samples last."""
         cdef Status status
         cdef int64_t goal, again = <int64_t> self.replays * self.n
         cdef double due = share * (again + self.all_late)
@@ -328,7 +331,7 @@ cdef class Renewal(ForestLook):
             return OK
         if due > again:
             due = (due - again) / self.late
-            # The first ones of those that are walked take longer.
+            # The first late rows take longer: cache misses.
             due = again + max(due / self.cold, due - (self.cold - 1) * self.n_cold)
         goal = again + self.lag if share >= 1 else <int64_t> floor(due)
         while self.n_replayed < goal:
@@ -351,7 +354,10 @@ cdef class Renewal(ForestLook):
         return OK
 
     cdef void find_cells(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Walk some rows that have come since the renewal began: trees find the cells of others."""
+        """Find the cells of n late rows; growth has found those of the other rows.
+
+        `first` counts from the first row that the trees grew from.
+        """
         cdef Py_ssize_t i
         cdef Rows row
         cdef const double *record
@@ -366,7 +372,7 @@ cdef class Renewal(ForestLook):
         self.held = -1
 
     cdef Status learn_rows(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
-        """Let the experts of the new forest learn some rows, whose cells are held from `at` on."""
+        """Let the new experts learn n rows from `first`. Their cells begin at `at` in `walked`."""
         cdef Py_ssize_t i
         cdef Cells cells
         cdef Status status
@@ -374,7 +380,7 @@ cdef class Renewal(ForestLook):
             cells = self.walked.cells(at + i)
             self.experts.fetch(self.fresh, self.walked, at + i, i == 0, at + n)
             self.experts.score(self.fresh, &cells, self.walked)
-            # The new forest is not undone, but made again.
+            # No undo: after a failed call the new forest is grown again.
             status = self.experts.learn(self.fresh, &cells, self.walked,
                                         &self.targets[first + i, 0], self.weights[first + i], False)
             if status != OK:

@@ -1,1 +1,1 @@
-# What the parts of a renewal take. May change at minor versions.
+# Costs of the stages of a renewal. May change at minor versions.

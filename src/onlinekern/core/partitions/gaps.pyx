@@ -1,9 +1,10 @@
-"""Gaps: what a row that trees cut has in the place of missing values.
+"""Gaps: what replaces missing values in the input of trees.
 
-A feature with gaps has a guess in their place, which is linear in the other features: so a row goes
-where rows like it go. Two further columns have the lowest and the highest value there instead: a
-cut of these puts what is missing on a side, or apart. Two columns tell of all features together:
-how many values of a row are missing, and what that says of the target where it says something.
+A missing value is replaced by a guess, a linear function of the other features, so that the row
+goes the way of similar rows. Two further columns of the feature have its lowest and its highest
+value instead: splits of these send rows with missing values to one side, or separate them from all
+others. Two more columns are for all features together: the number of missing values of a row, and a
+sum that weights each missing value by its effect on the target.
 """
 from cython cimport floating
 from libc.stdint cimport int32_t
@@ -16,25 +17,24 @@ from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 
 # The fields of gaps in a state.
 GAPS = ("gap_sources", "gap_givers", "gap_guesses", "gap_places", "gap_weights", "gap_means")
-# Features with gaps, those with the most, and features that guesses come from.
+# Most features that guesses are computed from, those with gaps included.
 MOST_GAPS = 256
-# Values that guesses come from are cut off at so many spreads, and so are guesses.
+# Scaled values that guesses are computed from, and guesses, are clipped at +-FARTHEST_GIVEN.
 cdef double FARTHEST_GIVEN = 4.0
-# The variance that is added to each feature's, in units of its own, and some for each equation of a
-# row: few rows tell little of how features hang together.
+# Ridge of the least squares, for features of unit spread. RIDGE_OF_FEW times the number of features
+# over that of rows is added: few rows give uncertain correlations.
 RIDGE = 0.05
 RIDGE_OF_FEW = 0.5
-# The deviation of the numbers of missing values. What is missing in a feature says something of the
-# target if their correlation is so many times that of chance.
+# Standard deviation of the two counts. Missing values of a feature have an effect on the target if
+# their correlation is at least LEAST_SAID standard errors.
 NUMBER_UNIT = 0.5
 LEAST_SAID = 3.0
-# Points differ in directions in which they differ by more than this part of what they do in the
-# first: all else is rounding.
+# Eigenvalues below this share of the largest are rounding errors.
 LEAST_SPREAD = 1e-9
 
 
 cdef class Gaps:
-    """Features with gaps, and what stands there.
+    """Replacements for the missing values of features with gaps.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ cdef class Gaps:
     places : ndarray of shape (n, 2), float32
         The lowest scaled value of each feature, and its highest.
     weights : ndarray of shape (n, 2), float32
-        Of missing values in each feature: two sums of them are columns.
+        Weights of a missing value of each feature in the two counts.
     means : ndarray of shape (2,)
-        Of these sums.
+        Means of the counts, which are subtracted.
     """
 
     def __cinit__(self, const int32_t[::1] sources, const int32_t[::1] givers,
@@ -60,9 +60,9 @@ cdef class Gaps:
 
     cdef void fill(self, const Rows *rows, Py_ssize_t i, float *z, float *numbers,
                    float *sides) noexcept nogil:
-        """Write what stands for missing values of row i, where z has 0, and numbers of them.
+        """Write guesses for missing values of row i into z, and the two counts into `numbers`.
 
-        `sides` gets two values of each feature.
+        z has 0 for missing values. `sides` gets two values for each feature with gaps.
         """
         cdef Py_ssize_t j, k
         cdef double total, value, first = 0, second = 0
@@ -71,7 +71,7 @@ cdef class Gaps:
             sides[2 * k], sides[2 * k + 1] = z[self.sources[k]], 0
             if value == value:
                 continue
-            # In double, where products of float are exact: the order of the sum does not tell.
+            # In double, in which products of floats are exact: the sum hardly depends on its order.
             total = 0
             for j in range(self.n_givers):
                 total += <double> self.guesses[k, j] * cut_off(z[self.givers[j]])
@@ -80,7 +80,7 @@ cdef class Gaps:
             second += self.weights[k, 1]
         numbers[0] = <float> (first - self.means[0])
         numbers[1] = <float> (second - self.means[1])
-        # Guesses come from what is there, not from guesses.
+        # z is written after all guesses are computed: no guess is computed from another one.
         for k in range(self.n):
             z[self.sources[k]] = sides[2 * k]
             if sides[2 * k + 1]:
@@ -89,12 +89,12 @@ cdef class Gaps:
                 sides[2 * k + 1] = sides[2 * k]
 
     def fields(self):
-        """The arguments that make such gaps."""
+        """The constructor arguments."""
         return (np.array(self.sources), np.array(self.givers), np.array(self.guesses),
                 np.array(self.places), np.array(self.weights), np.array(self.means))
 
     def fill_axes(self, X, Z):
-        """Write guesses into scaled rows in double, and numbers of missing values behind."""
+        """Write guesses into scaled rows Z in double, and the two counts into its last columns."""
         sources, givers, guesses, _, weights, means = self.fields()
         sources, givers = sources.astype(np.intp), givers.astype(np.intp)
         missing = np.isnan(X[:, sources])
@@ -105,7 +105,7 @@ cdef class Gaps:
 
 
 cdef double share_missing(const floating[:, :] X, Py_ssize_t column) noexcept:
-    """Which share of the values of a column is missing."""
+    """Share of missing values in a column."""
     cdef Py_ssize_t i, n = 0
     for i in range(X.shape[0]):
         n += X[i, column] != X[i, column]
@@ -139,14 +139,14 @@ cdef double value_at(const Rows *rows, Py_ssize_t i, Py_ssize_t j) noexcept nogi
 
 
 def leading(points, counts, Py_ssize_t n=1):
-    """Coordinates along the directions in which weighted points differ most, the most first.
+    """Coordinates of weighted points along their first n principal directions (about 0).
 
-    ndarray of shape (size, n), of fewer columns where points differ in fewer directions.
+    ndarray of shape (size, n), with fewer columns if the points have a lower rank.
     """
     if points.shape[1] == 1:
         return points
     weighted = np.sqrt(counts)[:, None] * points
-    # The smaller of two matrices that have the same values.
+    # The smaller of two matrices with the same nonzero eigenvalues.
     is_wide = points.shape[0] < points.shape[1]
     values, vectors = np.linalg.eigh(weighted @ weighted.T if is_wide else weighted.T @ weighted)
     spread = np.count_nonzero(values > LEAST_SPREAD * values[len(values) - 1])
@@ -159,12 +159,12 @@ def leading(points, counts, Py_ssize_t n=1):
 
 
 class GapLearner:
-    """Gaps of samples, learnt in pieces.
+    """Learns `Gaps` from samples, some rows at a time.
 
-    Features of z in their units, 0 where a value is missing, have the matrix of products G. With
-    P = (G + ridge)^-1 the least squares of feature j from the others has the weights
-    -P_ij / P_jj. In G the products with j leave out the rows where it is missing, those of the
-    others do not: so weights are divided by the share of the rows in which j is there.
+    G is the mean of z z' over the rows z of scaled features, with 0 for missing values. With
+    P = (G + ridge)^-1, the least squares regression of feature j on the others has the weights
+    -P_ij / P_jj. Rows in which j is missing add 0 to the products with j, but not to those of the
+    others. So the weights are divided by the share of rows in which j is present.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class GapLearner:
     numbers : ndarray
         The features that may have gaps.
     room : int
-        The most features with gaps that have columns of their own.
+        Most features with gaps that get guesses and further columns.
     """
 
     def __init__(self, Py_ssize_t n, Py_ssize_t d, numbers, Py_ssize_t room):
@@ -181,17 +181,17 @@ class GapLearner:
         self.share = np.zeros(d)
 
     def miss(self, X, column):
-        """Note how many values of a column are missing."""
+        """Store the share of missing values of a column."""
         if X.dtype == np.float32:
             self.share[column] = share_missing[float](X, column)
         else:
             self.share[column] = share_missing[double](X, column)
 
     def choose(self, without_axes):
-        """Choose features with gaps, and givers: these and others, the first ones.
+        """Choose the features with gaps, and the givers: these, and the first of the others.
 
-        Before, all columns are told of (`miss`); after it `absorb` has its turn. Features without
-        axes, of groups that have orders in others, tell nothing.
+        Call it after `miss` for all columns, and before `absorb`. Features in `without_axes` are
+        left out: members of groups whose columns are always 0.
         """
         self.sources = np.zeros(0, dtype=np.intp)
         if not self.share.any():
@@ -208,7 +208,7 @@ class GapLearner:
         self.missing = np.zeros((self.n, len(self.sources)), dtype=bool)
 
     def absorb(self, X, center, factor, groups, rows):
-        """Add up what some rows tell, whose one-hot columns are those of `groups`, or None."""
+        """Add up products of some rows; `groups` are their one-hot groups, or None."""
         if not len(self.sources):
             return
         own, X = self.givers, np.ascontiguousarray(X[rows])
@@ -225,7 +225,7 @@ class GapLearner:
         self.missing[rows] = missing[:, at]
 
     def solve(self, goals):
-        """The gaps, which `choose` has found.
+        """Compute the gaps from the sums of `absorb`.
 
         `goals` are the targets of a few outputs, ndarray (n, n_outputs).
         """
@@ -246,9 +246,10 @@ class GapLearner:
                     self.places.astype(np.float32), weights, means)
 
     def say(self, goals):
-        """What missing values of each feature say of the targets, in the direction that tells most.
+        """Effect of a missing value of each feature on the targets, ndarray (n_sources,).
 
-        They are the slopes of the targets by each of them alone, 0 where chance may be the reason.
+        It is the regression slope of the targets on this missing value alone, or 0 if it may be due
+        to chance. Several targets are projected to the principal direction of their slopes.
         """
         share = self.share[self.sources]
         targets = goals - goals.mean(axis=0)
@@ -259,12 +260,12 @@ class GapLearner:
         said = np.abs(products).max(axis=1) ** 2 * self.n
         products[said < LEAST_SAID ** 2 * variances] = 0
         slopes = leading(products / variances[:, None], variances)[:, 0]
-        # The sign is free: of a direction it may hang on rounding.
+        # Fix the sign of the direction: it may depend on rounding.
         return slopes * np.sign(slopes[np.abs(slopes).argmax()])
 
 
 def fields_of_gaps(gaps):
-    """The arrays that `GAPS` names, empty without gaps."""
+    """The arrays that `GAPS` names; empty ones for None."""
     if gaps is not None:
         return gaps.fields()
     return (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 0), np.float32),
@@ -272,7 +273,7 @@ def fields_of_gaps(gaps):
 
 
 def gaps_of(sources, givers, guesses, places, weights, means, Py_ssize_t d):
-    """The gaps of d features that `fields_of_gaps` tells of, checked; None: there are none."""
+    """Check a result of `fields_of_gaps` for d features, and make the gaps; None if empty."""
     for name, array in (("gap_sources", sources), ("gap_givers", givers)):
         if not isinstance(array, np.ndarray) or array.dtype != np.int32 or array.ndim != 1 \
                 or ((array < 0) | (array >= d)).any() or (np.diff(array) <= 0).any():

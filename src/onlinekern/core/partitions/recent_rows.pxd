@@ -1,4 +1,4 @@
-# The last samples of a stream. May change at minor versions.
+# Ring buffer of the last samples of a stream. May change at minor versions.
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Status
@@ -8,17 +8,17 @@ from onlinekern.core.samples.rows cimport Rows
 
 cdef class RecentRows:
     cdef readonly Py_ssize_t d, itemsize, capacity, n_targets
-    cdef readonly int64_t count        # samples kept so far, those that left too
-    cdef int64_t oldest                # the number of the first sample that may be kept
+    cdef readonly int64_t count        # samples ever kept, overwritten ones included
+    cdef int64_t oldest                # samples before this number are not available
     cdef int64_t saved_count
-    cdef Py_ssize_t size               # bytes of a record: targets, weight, row;
-    cdef Py_ssize_t begin              # where the row begins
-    cdef Py_ssize_t room               # records that there is memory for
+    cdef Py_ssize_t size               # bytes of a record: targets, weight, row
+    cdef Py_ssize_t begin              # offset of the row in a record, in bytes
+    cdef Py_ssize_t room               # allocated records
     cdef char *records
     cdef Journal journal
 
     cdef inline char *record(self, int64_t number) noexcept nogil:
-        """Where a kept sample lies."""
+        """Address of the record of a kept sample."""
         return self.records + <Py_ssize_t> (number % self.capacity) * self.size
 
     cdef Py_ssize_t n(self) noexcept nogil

@@ -1,6 +1,6 @@
-"""RecentRows: the last samples of a stream, dense, with their targets and weights.
+"""RecentRows: ring buffer of the last samples of a stream, dense, with targets and weights.
 
-They lie in a ring. Memory grows with the samples that come, up to its capacity.
+Its memory grows with the stream, up to the capacity.
 """
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
@@ -17,23 +17,24 @@ from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 
 
 cdef class RecentRows:
-    """None at first.
+    """The last samples of a stream, none at first.
 
     Parameters
     ----------
     d : int
+        Features.
     dtype : dtype
         float32 or float64.
     capacity : int
-        How many samples are kept.
+        Most samples that are kept.
     n_targets : int
-        Of a sample.
+        Targets of a sample.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t capacity, Py_ssize_t n_targets=1):
         self.d, self.capacity, self.n_targets = d, capacity, n_targets
         self.itemsize = float_dtype(dtype).itemsize
-        # Whole doubles, so that each record begins at one.
+        # Rounded up to whole doubles, so that each record is aligned.
         self.begin = (n_targets + 1) * sizeof(double)
         self.size = self.begin + (d * self.itemsize + 7) // 8 * 8
         self.journal = Journal(self.size)
@@ -42,11 +43,11 @@ cdef class RecentRows:
         free(self.records)
 
     cdef Py_ssize_t n(self) noexcept nogil:
-        """How many samples are kept."""
+        """Number of samples kept."""
         return <Py_ssize_t> min(self.count - self.oldest, <int64_t> self.capacity)
 
     cdef Rows row(self, int64_t number) noexcept nogil:
-        """A kept sample, by its number in the stream, as rows of which there is one."""
+        """A kept sample, by its number in the stream, as `Rows` of one row."""
         cdef Rows rows
         rows.values = self.record(number) + self.begin
         rows.columns = rows.starts = NULL
@@ -55,12 +56,12 @@ cdef class RecentRows:
 
     cdef Status keep(self, const Rows *rows, Py_ssize_t i, const double *y,
                      double weight) noexcept nogil:
-        """Keep row i of some rows, in the place of the oldest if there are enough."""
+        """Keep row i of some rows; at capacity it replaces the oldest sample."""
         cdef Py_ssize_t place = <Py_ssize_t> (self.count % self.capacity), more
         cdef char *record
         cdef void *fresh
         if place >= self.room:
-            # Not by powers of two, where whoever keeps the rows has other work.
+            # Grow at 96, 192, ... samples, not at powers of two: the model has other work there.
             more = min(max(2 * self.room, place + 96), self.capacity)
             fresh = aligned_resize(self.records, self.room * self.size, more * self.size)
             if fresh == NULL:
@@ -88,16 +89,16 @@ cdef class RecentRows:
         return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
 
     def shape_of(self, n):
-        """The shape of the targets of n samples: of several, they are the columns."""
+        """Shape of the targets of n samples; several targets are columns."""
         return (n,) if self.n_targets == 1 else (n, self.n_targets)
 
     def arrays(self):
-        """Samples, targets and weights, the oldest first."""
+        """Rows, targets and weights of the kept samples, the oldest first."""
         n = self.n()
         return self.part(self.count - n, n)
 
     def part(self, int64_t first, Py_ssize_t n):
-        """Samples, targets and weights of n samples, from one on that is kept."""
+        """Rows, targets and weights of n kept samples, from number `first` on."""
         cdef Py_ssize_t i
         X, weight = np.empty((n, self.d), dtype=self.dtype), np.empty(n)
         y = np.empty(self.shape_of(n))
@@ -116,9 +117,9 @@ cdef class RecentRows:
         return X, y, weight
 
     def set_arrays(self, count, X, y, weight, bint missing=False):
-        """Go on from what `arrays` gave, of so many samples; the oldest may be missing.
+        """Restore a result of `arrays` after `count` samples; the oldest rows may be left out.
 
-        `missing` tells whether NaN may be among the numbers.
+        `missing`: whether the rows may contain NaN.
         """
         cdef Rows rows
         cdef Py_ssize_t i
@@ -145,7 +146,7 @@ cdef class RecentRows:
 
 
 cdef void copy_row(const Rows *rows, Py_ssize_t i, char *out) noexcept nogil:
-    """Write a row, dense."""
+    """Write row i in dense form."""
     cdef ok_sparse_row x
     cdef Py_ssize_t j, size = rows.itemsize
     if not is_sparse(rows):

@@ -1,5 +1,5 @@
-# What trees cut: rows in units of their spread, tables of codes, one-hot columns. May change at
-# minor versions.
+# Input of trees: scaled features, tables of categories, one-hot groups. May change at minor
+# versions.
 from libc.stdint cimport int32_t
 
 from onlinekern.core.partitions.bends cimport Bends
@@ -8,39 +8,38 @@ from onlinekern.core.partitions.groups cimport Groups
 from onlinekern.core.samples.rows cimport Rows
 
 
-# Values are cast to float32: these are the samples in units of their spread, and cut off here.
 cdef enum:
-    MOST_COLUMNS = 65535     # of a row that is walked
-    N_DIRECTIONS = 8         # directions beside the axes: so many floats are added up together
-    MOST_CODE = 65535        # the largest number of a category
-    ABSENT = 0               # the entries of a table: of what it does not know,
-    MISSING = 1              # of a missing value,
-    FIRST_CODE = 2           # and of the categories from 0 on
+    MOST_COLUMNS = 65535     # most columns of a scaled row
+    N_DIRECTIONS = 8         # directions beside the axes: 8 floats are added at once (SIMD)
+    MOST_CODE = 65535        # the largest category
+    ABSENT = 0               # entry of a table for unknown categories
+    MISSING = 1              # entry for a missing value
+    FIRST_CODE = 2           # entry for category 0; the others follow
 
 
-# A column of a scaled row whose numbers are looked up.
+# A lookup table for a column of a scaled row.
 cdef struct Table:
-    int32_t source           # the feature
-    int32_t column
-    int32_t first            # where its entries begin among all
+    int32_t source           # the feature whose values are looked up
+    int32_t column           # the column that is written
+    int32_t first            # index of its first entry in `Scale.entries`
     int32_t size
 
 
 cdef class Scale:
     cdef readonly Py_ssize_t d, n_axes, n_directions, n_tables, n_sides
     cdef double *center          # d
-    cdef double *factor          # d, 0 where a feature is constant
-    cdef float *zero             # d, a sample of zeros
-    cdef float *directions       # n_axes x N_DIRECTIONS, of scaled samples; NULL without
+    cdef double *factor          # d; 0 if a feature is constant
+    cdef float *zero             # d: the scaled row of a sample of zeros
+    cdef float *directions       # n_axes x N_DIRECTIONS, of scaled samples; NULL: none
     cdef Table *tables
     cdef float *entries          # of all tables
-    cdef readonly Gaps gaps      # None: no values are missing
-    cdef readonly Groups groups  # None: no columns are one-hot
-    cdef readonly Bends bends    # None: all features are as they are
+    cdef readonly Gaps gaps      # None: no missing values
+    cdef readonly Groups groups  # None: no one-hot groups
+    cdef readonly Bends bends    # None: no feature is bent
     cdef bint has_groups, has_bends
 
     cdef inline Py_ssize_t width(self) noexcept nogil:
-        """Numbers of a scaled row: the axes, the directions, then the sides of gaps."""
+        """Columns of a scaled row: the axes, the directions, then two sides of each gap."""
         return self.n_axes + self.n_directions + self.n_sides
 
     cdef float axis(self, Py_ssize_t j, double x) noexcept nogil
@@ -54,10 +53,10 @@ cdef int check_codes(const Rows *rows, tuple categories) except -1
 
 
 cdef inline int32_t entry_of(double value, int32_t size) noexcept nogil:
-    """The entry of a value in a table of so many."""
+    """Index of the entry of a value in a table of `size` entries."""
     if value != value:
         return MISSING
-    # What is no category is absent, as is one that the table has not learnt.
+    # Categories that the table has not learnt, and numbers that are no categories.
     if not 0 <= value < size - FIRST_CODE:
         return ABSENT
     return FIRST_CODE + <int32_t> value

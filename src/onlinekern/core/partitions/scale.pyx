@@ -1,10 +1,10 @@
-"""Scale: from a sample to the numbers that trees cut.
+"""Scale: transforms a sample to the float32 row that trees split.
 
-A row is walked in units of its own spread: float32 then tells values apart that lie close together
-far from 0, such as dates. Features with heavy tails are bent before (`Bends`). Other columns are
-looked up in tables: the place of a category in an order, so that a cut divides the categories into
-two sets. Those that are one-hot have what `Groups` say, and missing values what `Gaps` say.
-Products with directions follow.
+Features are centred and divided by their spread, in double, before the cast to float32: otherwise
+float32 could not distinguish close values far from 0, such as dates. Features with heavy tails are
+bent first (`Bends`). Tables replace a category by its rank in an order, so that a split divides the
+categories into two sets. `Groups` transform one-hot columns, and `Gaps` missing values. Products of
+the row with directions follow.
 """
 from libc.math cimport floor
 from libc.stdint cimport int32_t
@@ -33,33 +33,34 @@ SCALE = ("center", "factor", "directions",
 
 
 cdef inline float scaled(double x, double center, double factor) noexcept nogil:
-    """A value in units of the spread of its feature; the mean if it is missing."""
+    """A value in units of the spread of its feature; 0 if it is missing."""
     return <float> max(min((x - center) * factor, OK_FARTHEST), -OK_FARTHEST) if x == x else 0
 
 
 cdef class Scale:
-    """Centers and factors of the features, tables of others, and directions beside them.
+    """Transforms samples of d features to rows of `width` columns.
 
-    A row z has (x_j - center_j) factor_j for each feature, 0 where a value is missing. Tables put
-    what they know of a feature in its place, or into further columns. Groups put their orders in
-    the places of their first members, and 0 in those of the others. Gaps put guesses in the place
-    of missing values, and numbers of them behind. Products of all of these with the directions
-    follow, and two columns of each feature with gaps.
+    A row z has (x_j - center_j) factor_j for each feature, or 0 for a missing value. A table writes
+    the entry of a feature's value to the feature's column, or to a further one. A group of one-hot
+    columns writes its order to the column of its first member, and 0 to those of the others. Gaps
+    write guesses for missing values, and two weighted counts of these after the further columns.
+    Then follow the products of all these columns, the axes, with the directions, and two columns
+    for each feature with gaps.
 
     Parameters
     ----------
     center, factor : ndarray of shape (d,)
     directions : ndarray of shape (n_axes, n), float32, optional
-        n is `N_DIRECTIONS`, and n_axes d and the further columns, those of gaps too.
+        n is `N_DIRECTIONS`. The axes are the features, the further columns, and the two counts.
     tables : tuple, optional
-        What `tables_of` gives: feature and column of each table, int32; where its entries begin,
-        int32, with their count at the end; and these entries, float32. The further columns are
-        d, d + 1, ...
+        Result of `tables_of`: feature and column of each table, int32; index of its first entry,
+        int32, with the number of all entries at the end; and the entries, float32. The further
+        columns are d, d + 1, ...
     gaps : Gaps, optional
     groups : Groups, optional
         The factors of their members are 0.
     bends : Bends, optional
-        Center and factor are of what the features are bent to.
+        Center and factor are those of the bent features.
     """
 
     def __cinit__(self, const double[::1] center, const double[::1] factor,
@@ -97,7 +98,7 @@ cdef class Scale:
 
     def take_tables(self, const int32_t[::1] sources, const int32_t[::1] columns,
                     const int32_t[::1] starts, const float[::1] entries):
-        """Keep copies of tables, which `check_tables` has checked."""
+        """Copy tables that `check_tables` has checked."""
         cdef Py_ssize_t k, n = sources.shape[0]
         self.tables = <Table *> calloc(n + 1, sizeof(Table))
         self.entries = <float *> calloc(entries.shape[0] + 1, sizeof(float))
@@ -118,17 +119,17 @@ cdef class Scale:
         free(self.entries)
 
     cdef float axis(self, Py_ssize_t j, double x) noexcept nogil:
-        """What a value of feature j is on its axis."""
+        """Scaled value x of feature j, bent if the feature is."""
         return scaled(self.bends.bend(j, x) if self.has_bends else x, self.center[j],
                       self.factor[j])
 
     cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
-        """Write row i of some rows, scaled, with its directions."""
+        """Write scaled row i, with its products with the directions, to z."""
         self.load_axes(rows, i, z)
         self.direct(z, 1)
 
     cdef void load_axes(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
-        """The same without the directions, which `direct` then writes of many rows at once."""
+        """`load` without directions, which `direct` can then compute for many rows at once."""
         cdef Py_ssize_t j, m, d = self.d
         cdef ok_sparse_row x
         if is_sparse(rows):
@@ -154,12 +155,12 @@ cdef class Scale:
             self.look_up(rows, i, z)
 
     cdef void direct(self, float *z, Py_ssize_t n) noexcept nogil:
-        """Write the products of n scaled rows with the directions, one row behind the other."""
+        """Write the products of n scaled rows, contiguous in memory, with the directions."""
         if self.n_directions:
             forest_loops().direct_rows(z, n, self.width(), self.directions, self.n_axes)
 
     cdef void look_up(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
-        """Write the columns of row i that are looked up."""
+        """Write the columns of row i that tables give."""
         cdef Py_ssize_t k
         cdef const Table *table
         for k in range(self.n_tables):
@@ -168,7 +169,7 @@ cdef class Scale:
                 table.first + entry_of(value_at(rows, i, table.source), table.size)]
 
     def arrays(self):
-        """The arguments that make such a scale without tables."""
+        """The constructor arguments center, factor and directions."""
         cdef Py_ssize_t d = self.d
         center, factor = np.empty(d), np.empty(d)
         cdef double[::1] a = center, b = factor
@@ -182,7 +183,7 @@ cdef class Scale:
         return center, factor, directions
 
     def table_arrays(self):
-        """The argument `tables` that makes such a scale."""
+        """The constructor argument `tables`."""
         cdef Py_ssize_t k, n = self.n_tables, size = 0
         if n:
             size = self.tables[n - 1].first + self.tables[n - 1].size
@@ -199,7 +200,7 @@ cdef class Scale:
         return sources, columns, starts, entries
 
     def axes(self, X):
-        """Rows of samples in double, without directions, ndarray (n, n_axes); a teacher's input."""
+        """The axes of samples in double, ndarray (n, n_axes): input of the kernel machine."""
         center, factor, _ = self.arrays()
         Z = ((self.bends.rows(X) if self.has_bends else X) - center) * factor
         missing = np.isnan(Z)
@@ -217,13 +218,13 @@ cdef class Scale:
         return Z
 
     def directed(self, directions):
-        """The same scale with other directions, or None."""
+        """A copy with other directions; None: without directions."""
         center, factor, _ = self.arrays()
         return Scale(center, factor, directions, self.table_arrays() if self.n_tables else None,
                      self.gaps, self.groups, self.bends)
 
     def source_of_axes(self):
-        """The feature that each axis tells of, ndarray of shape (n_axes,), int32; -1: all gaps."""
+        """The feature of each axis, ndarray of shape (n_axes,), int32; -1: counts of all gaps."""
         sources, columns, _, _ = self.table_arrays()
         further = columns >= self.d
         last = np.full(N_NUMBERS if self.n_sides else 0, -1, dtype=np.int32)
@@ -231,7 +232,7 @@ cdef class Scale:
 
 
 cdef int check_codes(const Rows *rows, tuple categories) except -1:
-    """Raise ValueError unless the only row has numbers of categories, or NaN, in these columns."""
+    """Raise ValueError unless the single row has categories, or NaN, in these columns."""
     cdef double code
     cdef Py_ssize_t j
     for j in categories:
@@ -243,7 +244,7 @@ cdef int check_codes(const Rows *rows, tuple categories) except -1:
 
 
 def entries_of(values, Py_ssize_t size):
-    """The entries of values in a table of so many, ndarray of intp."""
+    """`entry_of` for an array of values, ndarray of intp."""
     missing = np.isnan(values)
     code = np.where(missing, -1, np.clip(np.floor(values), -1, size))
     known = (code >= 0) & (code < size - FIRST_CODE)
@@ -251,7 +252,7 @@ def entries_of(values, Py_ssize_t size):
 
 
 def scaled_rows(Scale scale not None, X):
-    """Rows with their directions in the units of a scale, ndarray (n, width), float32."""
+    """Scale the rows of X, with directions; ndarray (n, width), float32."""
     cdef Samples samples = samples_of(X, X.dtype)
     cdef Py_ssize_t i, n = len(X)
     out = np.empty((n, scale.width()), dtype=np.float32)
@@ -265,13 +266,13 @@ def scaled_rows(Scale scale not None, X):
 
 
 def fields_of_scale(scale):
-    """The arguments that make a scale, by the names that `SCALE` gives them."""
+    """State of a scale: arrays by the names in `SCALE`."""
     return dict(zip(SCALE, (*scale.arrays(), *scale.table_arrays(), *fields_of_gaps(scale.gaps),
                             *fields_of_groups(scale.groups), *fields_of_bends(scale.bends))))
 
 
 def restored_scale(state, Py_ssize_t d, Py_ssize_t most_columns):
-    """The scale that the fields of a state tell of, checked."""
+    """Check the fields of a state, and make the scale."""
     n = len(SCALE) - len(GAPS) - len(GROUPS) - len(BENDS)
     center, factor, directions, *tables = [state[name] for name in SCALE[:n]]
     gaps = gaps_of(*[state[name] for name in GAPS], d)
@@ -286,7 +287,7 @@ def restored_scale(state, Py_ssize_t d, Py_ssize_t most_columns):
 
 def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None, groups=None,
              bends=None):
-    """The scale that `arrays` and `table_arrays` tell of, checked, with gaps, groups and bends."""
+    """Check results of `arrays` and `table_arrays`; make a scale with gaps, groups and bends."""
     center = doubles_of_shape("center", center, (d,))
     factor = doubles_of_shape("factor", factor, (d,))
     if (factor < 0).any():
@@ -308,7 +309,7 @@ def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None, g
 
 
 def check_members(groups, factor, tables, gaps):
-    """Raise ValueError unless what is one-hot is nothing else."""
+    """Raise ValueError unless members of groups have factor 0, no tables and no gaps."""
     members = np.concatenate(groups.parts())
     others = [] if tables is None else tables[0].tolist()
     others += [] if gaps is None else gaps.fields()[0].tolist()
@@ -318,7 +319,7 @@ def check_members(groups, factor, tables, gaps):
 
 
 def check_tables(sources, columns, starts, entries, Py_ssize_t d):
-    """Raise TypeError or ValueError unless these are tables; return how many columns they add."""
+    """Raise TypeError or ValueError unless tables are valid; returns how many columns they add."""
     kinds = (("table_sources", sources, np.int32), ("table_columns", columns, np.int32),
              ("table_starts", starts, np.int32), ("table_entries", entries, np.float32))
     for name, array, dtype in kinds:
