@@ -1,4 +1,4 @@
-# Weights of experts whose answers add up. May change at minor versions.
+# Weights of a linear combination of experts. May change at minor versions.
 
 cdef Py_ssize_t memory_size(Py_ssize_t m) noexcept nogil
 cdef void combine(const double *errors, const double *met, const double *shares,
@@ -12,13 +12,13 @@ cdef void add_products(double *errors, const double *own, const unsigned char *f
 
 cdef class Combination:
     cdef readonly Py_ssize_t n_experts
-    cdef Py_ssize_t n_numbers        # of errors, met and weights
+    cdef Py_ssize_t n_numbers        # doubles in errors, met and weights
     cdef double keep, least_error
-    cdef double *errors              # lower triangle, n_experts x n_experts
-    cdef double *met                 # the samples that they are sums of, for each expert
-    cdef double *weights
-    cdef double *copies              # of these three, at the checkpoint
-    cdef double *equal
+    cdef double *errors              # n_experts x n_experts, lower triangle: sums of products
+    cdef double *met                 # n_experts: sums of the weights in `errors`
+    cdef double *weights             # n_experts
+    cdef double *copies              # errors, met and weights at the checkpoint
+    cdef double *equal               # n_experts: equal weights, 1 / n_experts
     cdef double *memory
 
     cdef void meet(self, double weight) noexcept nogil

@@ -1,10 +1,10 @@
-"""Combination of experts: the weights, some of them negative, by which their answers add up best.
+"""Combination: weights of experts, some of them negative, with the least mean squared error.
 
-The weights w sum to 1 and minimise w' E w + h |w - v|^2. E holds the means of the products of two
-experts' errors, so that w' E w is the mean squared error of the combination (Bates and Granger
-1969); v are shares, near which the weights stay as long as little is known: h is the mean squared
-error of the best expert times 10, or a sum of squared errors that is given if that is more, over
-the number of samples: what a few errors tell, where there are no others, is chance.
+The weights w sum to 1 and minimise w' E w + h |w - v|^2. E has the mean products of two experts'
+errors, so w' E w is the mean squared error of the combination (Bates and Granger 1969). The second
+term keeps w near the shares v as long as there are few samples, whose errors differ by chance. h is
+10 times the mean squared error of the best expert, or a given sum of squared errors if that is
+larger, divided by the number of samples.
 """
 from libc.math cimport INFINITY, isfinite, sqrt
 from libc.stdlib cimport calloc, free
@@ -12,25 +12,25 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-# So many samples of the best expert's error stand for the shares.
+# The shares count as much as this number of samples with the error of the best expert.
 cdef double PRIOR = 10
-# A pivot that is a smaller share of the diagonal is a rounding error.
+# A pivot below this share of the diagonal element is a rounding error.
 cdef double LEAST_PIVOT = 1e-12
 
 
 cdef Py_ssize_t memory_size(Py_ssize_t m) noexcept nogil:
-    """Numbers that `combine` needs room for."""
+    """Size of the memory for `combine`, in doubles."""
     return m * (m + 3)
 
 
 cdef void combine(const double *errors, const double *met, const double *shares,
                   const unsigned char *voting, Py_ssize_t m, double least_error,
                   double *memory, double *weights) noexcept nogil:
-    """Compute the weights of m experts, which are the shares if nothing better is known.
+    """Compute the weights of m experts; they are the shares if the equations have no solution.
 
-    The lower triangle of `errors` has the sums of the products of two experts' errors, `met` what
-    those of each expert are summed up over. Experts that do not vote have the weight 0; all do
-    where nothing is said.
+    The lower triangle of `errors` has the weighted sums of products of two experts' errors, and
+    `met` the sum of the weights for each expert. Experts that do not vote have the weight 0; all
+    vote if `voting` is NULL.
     """
     cdef Py_ssize_t i, j, pair, n = 0
     cdef double least = INFINITY, fewest = INFINITY, level, first = 0, second = 0
@@ -50,7 +50,7 @@ cdef void combine(const double *errors, const double *met, const double *shares,
     for i in range(n):
         for j in range(i + 1):
             pair = numbers[i] * m + numbers[j]
-            # Over the root of both; their product may overflow, or be 0.
+            # Divided by sqrt(met_i met_j), whose argument may overflow, or underflow to 0.
             matrix[i * m + j] = errors[pair] / met[numbers[i]] \
                 * sqrt(met[numbers[i]] / met[numbers[j]])
         least = min(least, matrix[i * m + i])
@@ -58,7 +58,7 @@ cdef void combine(const double *errors, const double *met, const double *shares,
     for i in range(n):
         matrix[i * m + i] += level
         a[i], c[i] = level * shares[numbers[i]], 1
-    # The minimum without the bound on the sum, and how it moves with that sum.
+    # a: the minimum without the constraint on the sum; c: its derivative by the multiplier.
     if not factor(matrix, n, m):
         return
     solve(matrix, n, m, a)
@@ -73,10 +73,10 @@ cdef void combine(const double *errors, const double *met, const double *shares,
 
 cdef void fade(double *errors, double *met, const unsigned char *fed, Py_ssize_t m,
                double discount, double weight) noexcept nogil:
-    """Begin with a sample that the experts of `fed` learn, all of them if it is NULL.
+    """Discount the sums, and count a sample that the experts of `fed` learn (NULL: all of them).
 
-    With the errors of one that sleeps, products fade by the root of the discount. So the sums stay
-    those of squares, and no combination has a mean squared error below 0.
+    If only one of two experts learns, their product is discounted by the square root. So the matrix
+    stays positive semidefinite, and no combination has a negative mean squared error.
     """
     cdef Py_ssize_t i, j
     cdef double half = sqrt(discount)
@@ -92,7 +92,7 @@ cdef void fade(double *errors, double *met, const unsigned char *fed, Py_ssize_t
 
 cdef void add_products(double *errors, const double *own, const unsigned char *fed, Py_ssize_t m,
                        double weight) noexcept nogil:
-    """Add the products of the errors of the experts that learn, in an output."""
+    """Add the products of errors, at one output, of the experts that learn."""
     cdef Py_ssize_t i, j
     for i in range(m):
         if fed == NULL or fed[i]:
@@ -102,7 +102,7 @@ cdef void add_products(double *errors, const double *own, const unsigned char *f
 
 
 cdef bint factor(double *matrix, Py_ssize_t n, Py_ssize_t stride) noexcept nogil:
-    """Turn the lower triangle of a matrix into its Cholesky factor; False if it is not positive."""
+    """Cholesky decomposition of the lower triangle, in place; False if not positive definite."""
     cdef Py_ssize_t i, j, k
     cdef double value
     for i in range(n):
@@ -120,7 +120,7 @@ cdef bint factor(double *matrix, Py_ssize_t n, Py_ssize_t stride) noexcept nogil
 
 
 cdef void solve(const double *triangle, Py_ssize_t n, Py_ssize_t stride, double *x) noexcept nogil:
-    """Solve by a factor that `factor` made; x holds the right side, then the solution."""
+    """Solve a linear system with the result of `factor`; x is the right side, then the solution."""
     cdef Py_ssize_t i, k
     for i in range(n):
         for k in range(i):
@@ -133,17 +133,17 @@ cdef void solve(const double *triangle, Py_ssize_t n, Py_ssize_t stride, double 
 
 
 cdef class Combination:
-    """Weights of experts of which each answers every sample; the errors of long ago are forgotten.
+    """Weights of experts that all predict every sample; older errors are discounted.
 
-    The weights are equal as long as nothing is known.
+    The weights are equal at first.
 
     Parameters
     ----------
     n_experts : int
     keep : float in (0, 1]
-        What is left of the sums of the errors at the next sample.
+        Discount of the sums of errors at each sample.
     least_error : float >= 0
-        A sum of squared errors that stands for equal weights, as in `combine`.
+        Least sum of squared errors that pulls towards equal weights, as in `combine`.
     """
 
     def __cinit__(self, Py_ssize_t n_experts, double keep, double least_error):
@@ -166,15 +166,15 @@ cdef class Combination:
         free(self.errors)
 
     cdef void meet(self, double weight) noexcept nogil:
-        """Begin with a sample, whose errors `add` then tells."""
+        """Discount the sums, and count a sample of this weight; then call `add`."""
         fade(self.errors, self.met, NULL, self.n_experts, self.keep, weight)
 
     cdef void add(self, const double *own, double weight) noexcept nogil:
-        """Add the errors of the experts in an output."""
+        """Add the errors of the experts at one output."""
         add_products(self.errors, own, NULL, self.n_experts, weight)
 
     cdef void weigh(self) noexcept nogil:
-        """Compute the weights of what has been told."""
+        """Compute the weights from the sums."""
         combine(self.errors, self.met, self.equal, NULL, self.n_experts, self.least_error,
                 self.memory, self.weights)
 
@@ -190,10 +190,10 @@ cdef class Combination:
         return np.array([self.weights[k] for k in range(self.n_experts)])
 
     def get_state(self):
-        """What the weights come from, as a dictionary.
+        """The sums that the weights are computed from, as a dictionary.
 
-        `errors` are the sums of the products of errors, ndarray of shape (n_experts, n_experts), of
-        which the lower triangle counts; `met` are the samples.
+        `errors`: sums of products of errors, ndarray of shape (n_experts, n_experts), of which only
+        the lower triangle is used. `met`: sum of the weights of the samples.
         """
         errors = np.empty((self.n_experts, self.n_experts))
         cdef double[:, ::1] view = errors
@@ -201,7 +201,7 @@ cdef class Combination:
         return {"errors": errors, "met": self.met[0]}
 
     def set_arrays(self, const double[:, ::1] errors, double met):
-        """Overwrite them with finite numbers, of which those of the diagonal and `met` are >= 0."""
+        """Set these sums. They must be finite, and the diagonal and `met` >= 0."""
         cdef Py_ssize_t k
         if (np.diagonal(errors) < 0).any() or met < 0:
             raise ValueError("sums of squared errors, and the samples met, must be >= 0")

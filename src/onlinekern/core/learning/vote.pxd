@@ -1,25 +1,25 @@
-# A weighted vote of experts by their discounted success. May change at minor versions.
+# A vote of experts, weighted by their discounted losses. May change at minor versions.
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Component
 from onlinekern.core.learning.combination cimport memory_size
 
-# Early samples are those up to a discounted count of so many, some sixty in all. A loss is next to
-# nothing of a sum of them that is so many times as large.
+# EARLY: discounted count up to which samples are early, about the first sixty. SWAMPED: a loss is
+# negligible in a sum of losses that is this many times as large.
 cdef enum:
     EARLY = 20
     SWAMPED = 10000000
 
 
-# Memory of an answer.
+# Buffers for an answer of the vote.
 cdef struct Work:
-    double *shares                # that the experts have earned
-    double *factors               # of what the experts answer, in the answer of all
-    double *weights               # the same in the combination
-    double *memory                # that its equations take
-    double *opinions              # what each expert answers
-    double *combined              # what the combination answers
+    double *shares                # n_experts: weights by the experts' losses alone
+    double *factors               # n_experts: weights in the answer of the vote
+    double *weights               # n_experts: weights in the combination
+    double *memory                # memory of `combine`
+    double *opinions              # n_experts x n_outputs: answers of the experts
+    double *combined              # n_outputs: answer of the combination
 
 
 cdef class Vote(Component):
@@ -27,26 +27,27 @@ cdef class Vote(Component):
     cdef readonly double decay, sharpness
     cdef readonly tuple links
     cdef readonly int64_t n_mistakes
-    cdef readonly double total    # of weight times the vote's own loss
-    cdef bint relative            # whether only the ratios of losses count
+    cdef readonly double total    # weighted sum of the vote's own losses
+    cdef bint relative            # whether losses are compared by their ratio, not difference
     cdef double[::1] slopes       # of the experts' links; 0: least squares
-    # Discounted sums: of each expert; of the vote; of it lately; of the combination.
+    # n_experts + 3 discounted sums of weighted losses: of each expert, of the vote, of the vote
+    # lately, and of the combination.
     cdef double[::1] losses
-    cdef double[::1] counts       # what they were summed up over
-    cdef double[::1] met          # what the squared errors of each expert are summed up over
-    # Discounted sums of the products of two experts' errors, below the diagonal, and of squares.
+    cdef double[::1] counts       # sums of the weights in `losses`
+    cdef double[::1] met          # n_experts: sums of the weights in `errors`
+    # Discounted sums of products of two experts' errors: lower triangle and diagonal.
     cdef double[:, ::1] errors
     cdef double[::1] work
-    cdef double[::1] sums         # the memory of these four
-    cdef double[::1] saved        # the same at the checkpoint
+    cdef double[::1] sums         # losses, counts, met and errors are views of it
+    cdef double[::1] saved        # copy of `sums` at the checkpoint
     cdef int64_t saved_mistakes
     cdef double saved_total
-    cdef double least, most       # of the targets seen
+    cdef double least, most       # range of the targets seen
 
     cdef Py_ssize_t work_size(self) noexcept nogil
 
     cdef inline Work work_of(self, double *memory) noexcept nogil:
-        """Parts of the memory of an answer."""
+        """Divide memory of `work_size` doubles into buffers."""
         cdef Work work
         work.shares = memory
         work.factors = work.shares + self.n_experts
@@ -59,7 +60,7 @@ cdef class Vote(Component):
     cdef bint knows_nothing(self) noexcept nogil
 
     cdef inline void see(self, double y) noexcept nogil:
-        """Take note of a target."""
+        """Extend the range of the targets seen."""
         self.least, self.most = min(self.least, y), max(self.most, y)
 
     cdef double loss_of(self, Py_ssize_t k) noexcept nogil
@@ -75,7 +76,7 @@ cdef class Vote(Component):
     cdef double loss(self, const double *scores, double y) noexcept nogil
 
     cdef inline double most_counted(self) noexcept nogil:
-        """The largest count of an expert."""
+        """The largest of the experts' counts."""
         cdef Py_ssize_t k
         cdef double most = 0
         for k in range(self.n_experts):
@@ -84,10 +85,11 @@ cdef class Vote(Component):
 
     cdef inline bint is_swamped(self, const double *scores, Py_ssize_t stride,
                                 const unsigned char *fed, double y, double weight) noexcept nogil:
-        """Whether losses of targets are those of a single one, among the first, that was far off.
+        """Whether the losses of a regression are dominated by one early outlier.
 
-        More than half of the experts then lose next to nothing of that here. Who lost most there
-        tells nothing, and would decide for thousands of samples.
+        Then the losses of more than half of the experts at this sample are negligible. The errors
+        at the outlier rank experts by chance, and would determine the shares for thousands of
+        samples.
         """
         cdef Py_ssize_t k, n = 0, small = 0
         cdef double least = INFINITY
@@ -103,7 +105,7 @@ cdef class Vote(Component):
         return 2 * small > n
 
     cdef inline double discount(self, double weight) noexcept nogil:
-        """d at a sample of this weight: early errors, of experts that know little, go soon."""
+        """Discount d at a sample of this weight: early losses are soon forgotten."""
         cdef double most = self.most_counted()
         if weight > most:
             return min(self.decay, most / weight * most / weight / 3)
@@ -111,7 +113,7 @@ cdef class Vote(Component):
 
     cdef inline void note(self, Py_ssize_t k, double loss, double weight,
                           double decay) noexcept nogil:
-        """Take up a loss; the weight is the sample's."""
+        """Add a loss to sum k, with the weight of the sample."""
         self.losses[k] = decay * self.losses[k] + weight * loss
         self.counts[k] = decay * self.counts[k] + weight
 

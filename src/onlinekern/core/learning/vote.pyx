@@ -1,21 +1,21 @@
-"""Votes: the answer of several experts, each with the weight that its success has earned.
+"""Votes: weighted means of the predictions of several experts, with weights by their losses.
 
-The loss of expert j is a discounted mean of the losses of its predictions, each made before its
-sample was learnt: L_j <- d L_j + l, N_j <- d N_j + 1, e_j = (L_j + 1) / (N_j + 2). Of a sample that
-it does not learn, L_j <- d L_j and N_j <- d N_j: what it did before it fell asleep is forgotten
-when what the others did then is. d is min(0.999, 1 - 2/3 / max N), which is 1 - 2 / (n + 1) at
-sample n up to 2,000. Of a weight w it is 1 - 2/3 x with x = w / max N, and 1 / (3 x^2) above x = 1:
-no sample wipes out those before. Its share in the answer is exp(-c (sqrt(e_j) - sqrt(min e))).
-Whether the loss is a mistake, its standard deviation depends on e; that of the root hardly does, so
-that one c serves easy streams and hard ones.
+Each expert predicts a sample before it learns it, and has the loss l. The mean loss of expert j is
+discounted: L_j <- d L_j + l, N_j <- d N_j + 1, e_j = (L_j + 1) / (N_j + 2). At a sample that the
+expert does not learn, L_j <- d L_j and N_j <- d N_j: its losses from before it fell asleep are
+forgotten as fast as those of the others. d is min(0.999, 1 - 2/3 / max N), which is 1 - 2 / (n + 1)
+at sample n up to 2,000. At a sample of weight w it is 1 - 2/3 x with x = w / max N, and 1 / (3 x^2)
+if x > 1: no sample removes all earlier ones. The share of expert j is proportional to
+exp(-c (sqrt(e_j) - sqrt(min e))). If the loss is 1 for a mistake, the standard deviation of e
+depends on e. That of its root hardly does, so one c fits easy and hard streams.
 
-A combination of the experts (`combination`) votes beside them, as one more: it is ahead of all of
-them where their errors differ.
+A combination of the experts (`combination`) votes as one more expert. It is better than each of
+them if their errors differ.
 
-`Vote` is for classes: an expert gives each class a share of 1, from its scores, and the answer is
-the weighted mean of these shares. With a single output the answer is the difference of the shares
-of class 1 and class 0. `MeanVote` is for targets: the answer is the weighted mean of the
-predictions, and roots of mean squared errors are compared relative to the smallest one.
+`Vote` is for classes: an expert's scores become class shares that sum to 1, and the answer is the
+weighted mean of these shares. With a single output the answer is the share of class 1 minus that of
+class 0. `MeanVote` is for regression: the answer is the weighted mean of the predictions, and root
+mean squared errors are compared relative to the smallest one.
 """
 from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.string cimport memcpy, memset
@@ -29,14 +29,14 @@ from onlinekern.core.base.state cimport (
 from onlinekern.core.learning.combination cimport add_products, combine, fade, memory_size
 from onlinekern.core.learning.odds cimport shares_of
 
-# Discount of what the vote itself got wrong lately.
+# Discount of the vote's own recent losses.
 cdef double LATELY = 0.98
-# How far outside of the targets seen a prediction may be, in units of their range.
+# Predictions are clipped to the range of the targets seen, extended by this share on both sides.
 cdef double MARGIN = 0.25
-# An error of the only output of two classes is so large in each of two outputs, twice that in it.
+# Factor of the error of a single output, so that its square is the sum of those of two outputs.
 cdef double SINGLE = sqrt(0.5)
 cdef tuple STATE = ("losses", "counts", "n_mistakes", "total")
-# Fields of the combination, which states of older versions lack.
+# Fields of the combination, which states of older versions do not have.
 cdef tuple COMBINATION = ("errors", "met", "combined")
 
 
@@ -46,15 +46,14 @@ cdef class Vote(Component):
     Parameters
     ----------
     links : tuple of float
-        One for each expert: 0 if its scores are those of least squares, where (1 + f) / 2 is the
-        share of a class; a slope a > 0 of the link 1 / (1 + exp(-a f)); or a < 0 where all classes
-        have one loss, of several outputs: the shares are the softmax of -a f.
+        Converts the scores f of each expert to class shares. 0: least squares, (1 + f) / 2. A slope
+        a > 0: 1 / (1 + exp(-a f)). a < 0, with several outputs: the softmax of -a f.
     n_outputs : int >= 1
         Scores of an expert. 1: two classes.
     decay : float in (0, 1)
-        Largest discount of a loss with each further sample; that of the vote's own losses.
+        Largest discount d of the losses; the discount of the vote's own losses.
     sharpness : float > 0
-        c.
+        The constant c.
     """
 
     def __cinit__(self, tuple links not None, n_outputs, double decay=0.999,
@@ -77,23 +76,24 @@ cdef class Vote(Component):
         self.work = np.zeros(self.work_size())
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
-        """Numbers in the memory of an answer: what `Work` lays out."""
+        """Size of the memory for `work_of`, in doubles."""
         cdef Py_ssize_t m = self.n_experts
         return 3 * m + memory_size(m) + (m + 1) * self.n_outputs
 
     cdef bint knows_nothing(self) noexcept nogil:
-        """Whether no target has been seen that a prediction could be measured by."""
+        """Whether losses do not count yet: in regression, before the first target."""
         return False
 
     cdef double loss_of(self, Py_ssize_t k) noexcept nogil:
-        """e of expert k; for k = n_experts of the vote, then of it lately, and of the combination.
+        """Mean loss e of expert k; of the vote, the vote lately and the combination for
+        k = n_experts, n_experts + 1 and n_experts + 2.
         """
         return (self.losses[k] + 1) / (self.counts[k] + 2)
 
     cdef double weigh(self, const unsigned char *voting, double *shares) noexcept nogil:
-        """Compute the shares of the experts that vote; those of the others are 0.
+        """Compute the shares of the voting experts, with sum 1; those of the others are 0.
 
-        Returns the share of the combination, in units of that of all experts.
+        Returns the share of the combination in the same unit.
         """
         cdef Py_ssize_t k
         cdef double least = INFINITY, total = 0, unit = 1
@@ -115,7 +115,7 @@ cdef class Vote(Component):
         return exp(self.sharpness * (least - sqrt(self.loss_of(self.n_experts + 2))) / unit) / total
 
     cdef void prepare(self, const unsigned char *voting, Work *work) noexcept nogil:
-        """Compute the shares of the experts, the weights of the combination, and the factors."""
+        """Compute `shares`, `weights` (those of the combination) and `factors` in `work`."""
         cdef Py_ssize_t k
         cdef double own = self.weigh(voting, work.shares)
         combine(&self.errors[0, 0], &self.met[0], work.shares, voting, self.n_experts, 0,
@@ -125,10 +125,10 @@ cdef class Vote(Component):
 
     cdef void answer(self, const double *scores, Py_ssize_t stride, const unsigned char *voting,
                      Work *work, double *out) noexcept nogil:
-        """The answer to a sample; `stride` numbers lie between the scores of two experts.
+        """Write the answer to a sample to `out`; call `prepare` before.
 
-        `prepare` comes before. What each expert that votes, and the combination, answer is left in
-        `work`.
+        The scores of the experts are `stride` numbers apart. `work` gets the answers of the voting
+        experts, and of the combination.
         """
         cdef Py_ssize_t k, c, K = self.n_outputs
         cdef double *own
@@ -145,7 +145,7 @@ cdef class Vote(Component):
         self.bound(work.combined)
 
     cdef void give(self, double slope, const double *scores, double *own) noexcept nogil:
-        """Compute what an expert of these scores answers."""
+        """Convert the scores of an expert to its answer: class shares, or their difference."""
         if self.n_outputs > 1:
             shares_of(scores, self.n_outputs, slope, own)
         else:
@@ -154,17 +154,17 @@ cdef class Vote(Component):
                 else 2 / (1 + exp(-slope * scores[0])) - 1
 
     cdef void bound(self, double *answer) noexcept nogil:
-        """Draw an answer to where answers may be: shares of classes may have any sum of weights."""
+        """Clip an answer to valid values. Class shares need no bound."""
 
     cdef double error(self, const double *answer, Py_ssize_t c, double y) noexcept nogil:
-        """How much an answer is off at output c; an only output stands for two."""
+        """Error of an answer at output c; a single output stands for two (`SINGLE`)."""
         if self.n_outputs == 1:
             return (answer[0] - (1 if y > 0 else -1)) * SINGLE
         return answer[c] - (c == <Py_ssize_t> y)
 
     cdef void meet(self, const unsigned char *fed, const Work *work, double y,
                    double weight, double discount) noexcept nogil:
-        """Take up the products of the errors of the experts that learnt a sample."""
+        """Add the products of the errors of the experts that learnt a sample."""
         cdef Py_ssize_t k, c, m = self.n_experts
         fade(&self.errors[0, 0], &self.met[0], fed, m, discount, weight)
         for c in range(self.n_outputs):
@@ -200,28 +200,28 @@ cdef class Vote(Component):
     def learn(self, const double[:, :, ::1] scores, const double[::1] y, weight,
               const unsigned char[::1] voting, const unsigned char[::1] fed,
               double[:, ::1] out, bint earns=True):
-        """Answer samples one after the other, each before the experts' losses at it are known.
+        """Predict samples in order, and update the losses after each prediction.
 
         Parameters
         ----------
         scores : ndarray of shape (n_experts, n_samples, n_outputs)
-            Of each sample before it was learnt.
+            Scores of each sample from before the expert learnt it.
         y : ndarray of shape (n_samples,)
             Class numbers, or targets.
         weight : ndarray of shape (n_samples,), or None
-            Of the samples, >= 0.
+            Sample weights >= 0.
         voting, fed : ndarrays of shape (n_experts,), dtype uint8
-            Who votes, and who learnt these samples.
+            Whether each expert votes, and whether it learnt these samples.
         out : ndarray of shape (n_samples, n_outputs)
             Overwritten with the answers.
         earns : bool, default=True
-            Whether the losses change the shares. They should not where the experts have learnt the
-            samples before.
+            Whether the losses change the shares. Use False if the experts have learnt the samples
+            before.
 
         Raises
         ------
         FloatingPointError
-            If a loss overflows; the state before must be set again.
+            If a loss overflows. The caller must then restore the state before the call.
         """
         cdef Py_ssize_t n = y.shape[0]
         cdef const double[::1] weights = weight
@@ -247,7 +247,7 @@ cdef class Vote(Component):
     cdef void learn_rows(self, const double *scores, Py_ssize_t n, const double *y,
                          const double *weights, const unsigned char *voting,
                          const unsigned char *fed, double *out, bint earns) noexcept nogil:
-        """`learn` of samples that have been checked; `check_total` comes after."""
+        """`learn` for checked samples; the caller then calls `check_total`."""
         cdef Py_ssize_t i, k, m = self.n_experts, stride = n * self.n_outputs
         cdef double own, loss, discount
         cdef const double *given
@@ -284,18 +284,18 @@ cdef class Vote(Component):
             self.meet(fed, &work, y[i], own, discount)
 
     cdef void checkpoint(self) noexcept nogil:
-        """Remember the vote as it is."""
+        """Save the state."""
         memcpy(&self.saved[0], &self.sums[0], self.sums.shape[0] * sizeof(double))
         self.saved_mistakes, self.saved_total = self.n_mistakes, self.total
 
     cdef void rollback(self) noexcept nogil:
-        """Return to the last checkpoint."""
+        """Restore the state of the last checkpoint."""
         memcpy(&self.sums[0], &self.saved[0], self.sums.shape[0] * sizeof(double))
         self.n_mistakes, self.total = self.saved_mistakes, self.saved_total
 
     def combine(self, const double[:, :, ::1] scores, const unsigned char[::1] voting,
                 double[:, ::1] out):
-        """The answers to samples as the experts' weights are now; see `learn`.
+        """Write the answers to samples with the present weights; arguments as in `learn`.
 
         Several threads may call this at once.
         """
@@ -307,7 +307,7 @@ cdef class Vote(Component):
 
     cdef void combine_rows(self, const double *scores, Py_ssize_t n, const unsigned char *voting,
                            double *memory, double *out) noexcept nogil:
-        """`combine` of samples that have been checked, with memory of `work_size`."""
+        """`combine` for checked samples, with memory of `work_size` doubles."""
         cdef Py_ssize_t i
         cdef Work work = self.work_of(memory)
         self.prepare(voting, &work)
@@ -316,20 +316,20 @@ cdef class Vote(Component):
                         out + i * self.n_outputs)
 
     def mean_losses(self):
-        """e of the experts, of the vote, of it lately, and of the combination, (n_experts + 3,)."""
+        """`loss_of` experts, vote, vote lately and combination, ndarray (n_experts + 3,)."""
         return np.array([self.loss_of(k) for k in range(self.n_experts + 3)])
 
     def weights(self, const unsigned char[::1] voting):
-        """Shares that the experts have earned, >= 0, without the combination, (n_experts,)."""
+        """Shares of the experts by their losses, >= 0, without the combination, (n_experts,)."""
         self.check(np.empty((self.n_experts, 0, self.n_outputs)), 0, voting)
         cdef double[::1] shares = np.empty(self.n_experts)
         self.weigh(&voting[0], &shares[0])
         return np.asarray(shares)
 
     def factors(self, voting):
-        """What the answers of the experts are multiplied by in the next one, (n_experts,).
+        """Weights of the experts in the next answer, the combination included, (n_experts,).
 
-        They sum to 1, and some may be negative.
+        They sum to 1; some may be negative.
         """
         cdef const unsigned char[::1] awake = voting
         self.check(np.empty((self.n_experts, 0, self.n_outputs)), 0, awake)
@@ -339,7 +339,7 @@ cdef class Vote(Component):
         return np.array([work.factors[k] for k in range(self.n_experts)])
 
     def get_state(self):
-        """What was learnt, as a dictionary."""
+        """State for `set_state`, as a dictionary."""
         cdef Py_ssize_t end = self.n_experts + 2
         losses, counts = np.array(self.losses), np.array(self.counts)
         return {"losses": losses[:end], "counts": counts[:end], "n_mistakes": self.n_mistakes,
@@ -347,13 +347,13 @@ cdef class Vote(Component):
                 "combined": np.array([losses[end], counts[end]])}
 
     def set_state(self, state):
-        """Return to what `get_state` gave."""
+        """Restore a result of `get_state`."""
         m = self.n_experts
         if isinstance(state, dict):
             unknown = zip(COMBINATION, (np.zeros((m, m)), np.zeros(m), np.zeros(2)))
             state = {**dict(unknown), **state}
         fields_of(state, "a vote", (*STATE, *COMBINATION))
-        if np.ndim(state["met"]) == 2:  # older versions counted for each pair of experts
+        if np.ndim(state["met"]) == 2:  # older versions had a sum for each pair of experts
             pairs = doubles_of_shape("met", state["met"], (m, m))
             state = {**state, "met": np.diagonal(pairs)}
         errors = doubles_of_shape("errors", state["errors"], (m, m))
@@ -368,7 +368,7 @@ cdef class Vote(Component):
         np.asarray(self.errors)[:], np.asarray(self.met)[:] = errors, met
 
     def resume_counts(self, mistakes, loss):
-        """Go on from these counts: an integer >= 0, and a number."""
+        """Set `n_mistakes`, an integer >= 0, and `total`, a finite number."""
         self.n_mistakes, self.total = count_of("mistakes", mistakes), finite_number("loss", loss)
 
     def __reduce__(self):
@@ -377,10 +377,10 @@ cdef class Vote(Component):
 
 
 cdef class MeanVote(Vote):
-    """The vote of experts on a target; `links` are not used, and `n_outputs` is 1.
+    """The vote of experts in regression; `links` are not used, and `n_outputs` is 1.
 
-    The error of the first sample does not count. A prediction that is further outside of the
-    targets seen than a quarter of their range is drawn to that bound.
+    The error of the first sample does not count. Predictions are clipped to the range of the
+    targets seen, extended by a quarter of its length on both sides.
     """
 
     def __cinit__(self, *_, **__):
@@ -390,7 +390,7 @@ cdef class MeanVote(Vote):
         self.least, self.most = INFINITY, -INFINITY
 
     cdef bint knows_nothing(self) noexcept nogil:
-        """Before the first target, which may be millions: its error would hide those to come."""
+        """Whether no target was seen: an error of millions at the first would hide later ones."""
         return self.least > self.most
 
     cdef double loss_of(self, Py_ssize_t k) noexcept nogil:
@@ -436,7 +436,7 @@ VOTES = {"Vote": Vote, "MeanVote": MeanVote}
 
 
 def restore(name, arguments, state):
-    """A vote of these arguments that goes on from a state."""
+    """Make a vote of class `name`, and set its state."""
     if name not in VOTES:
         raise ValueError(f"there is no vote {name!r}")
     vote = VOTES[name](*arguments)

@@ -10,7 +10,7 @@ from onlinekern.core.samples.rows cimport Rows
 
 cdef struct Tally:
     int64_t count        # rows learnt
-    double unit          # forgetting^-t, the weight of the present sample
+    double unit          # forgetting^-t: factor of the weight of the present sample
     double total         # sum of the weights of all samples, each times its unit
 
 
@@ -18,7 +18,7 @@ cdef struct Scaling:
     double forgetting
     double limit         # scaled values are clipped to +-limit
     bint scaled          # whether values are divided by their deviation
-    double reach         # deviations beyond which the moments see values as no farther
+    double reach         # values are clipped for the moments at this many deviations
 
 
 cdef Scaling scaling_of(double forgetting, limit, bint scaled, double reach=*) except *
@@ -28,13 +28,13 @@ cdef class RunningMoments:
     cdef readonly Py_ssize_t d
     cdef readonly bint centred
     cdef readonly int64_t calls
-    cdef readonly Lock lock              # of the writers
-    cdef Access access                   # of the readers
-    cdef JournaledMatrix moments         # centred: means, variances; else a row per feature
-    cdef readonly Sentinels sentinels    # None: no numbers stand for missing values
+    cdef readonly Lock lock              # for writers
+    cdef Access access                   # for readers
+    cdef JournaledMatrix moments         # centred: means, variances (2 x d); else sums (d x 1)
+    cdef readonly Sentinels sentinels    # None: not searched for
     cdef Tally tally
     cdef Tally saved
-    cdef Py_ssize_t n_before             # rows of the call that have been learnt
+    cdef Py_ssize_t n_before             # rows learnt by earlier parts of this call
 
     cdef double *means(self) noexcept nogil
     cdef double *variances(self) noexcept nogil

@@ -9,15 +9,15 @@ delta = x_Tj - mean_j:
 
     variance_j <- (1 - s) variance_j + s (1 - s) delta^2,    mean_j <- mean_j + s delta.
 
-It subtracts no large numbers: features far from 0 keep their digits. A starts from 0, so no value
-of before the stream has to be corrected for.
+This recursion does not subtract large numbers, so features far from 0 do not lose digits. A starts
+from 0, so no bias correction is needed.
 
-Without centring, the mean square about 0 is kept instead. A sample then costs as much as it has
-stored elements: instead of old weights that shrink, the weight of the newest grows by
-1 / forgetting, and the sums are brought back when it has grown large.
+Without centring, the mean square about 0 is computed instead. The cost of a sample is then
+proportional to its stored elements: earlier sums are not multiplied by the forgetting factor, but
+the weight of the newest sample grows by 1 / forgetting. The sums are rescaled when it is large.
 
-With centring, numbers that stand for missing values may be looked for (`Sentinels`). They change no
-moments, and become 0 in scaled rows.
+With centring, numbers that stand for missing values may be searched for (`Sentinels`). They do not
+change the moments, and become 0 in scaled rows.
 """
 cimport numpy as cnp
 from cython cimport floating
@@ -43,15 +43,15 @@ from onlinekern.core.base.lock import Reading, Writing
 
 cnp.import_array()
 
-# The weight of a sample stays below: there is room for it times the square of a value.
+# Largest unit: its product with the square of a value does not overflow.
 cdef double LARGEST_UNIT = 1e30
-# A forgetting factor below makes a sample vanish before the next one just as well.
+# With any smaller forgetting factor, earlier samples do not count either.
 cdef double LEAST_FORGETTING = 1e-100
 
 
 cdef inline Py_ssize_t add_squares(const floating *x, const int32_t *columns, Py_ssize_t count,
                                    double weight, JournaledMatrix sums) noexcept nogil:
-    """sums[c] += weight x^2; returns how many of the elements are done before one overflows."""
+    """sums[c] += weight x^2. Returns the number of elements added before one overflows."""
     cdef Py_ssize_t j
     cdef double *sum
     for j in range(count):
@@ -78,21 +78,21 @@ cdef inline void scale(const floating *x, const int32_t *columns, Py_ssize_t cou
 
 
 cdef class RunningMoments:
-    """Moments of d features, with the rows that they scale.
+    """Moments of d features, by which rows are scaled.
 
     Parameters
     ----------
     d : int >= 1
         Features.
     centred : bool
-        Whether means are kept, and dense rows only are taken; else mean squares about 0.
+        True: means and variances, of dense rows only. False: mean squares about 0.
     finds_missing : bool, default=False
-        Whether numbers that stand for missing values are looked for: with means only.
+        Whether to search for numbers that stand for missing values; needs `centred`.
 
     Attributes
     ----------
     calls : int
-        Calls that learnt.
+        Number of calls of `learn` and `learn_one`.
     """
 
     def __cinit__(self, d, centred, finds_missing=False):
@@ -116,7 +116,7 @@ cdef class RunningMoments:
         return self.moments.row(1)
 
     cdef double advance(self, double weight, double forgetting) noexcept nogil:
-        """Make room for a sample of this weight. Returns its share of all weights."""
+        """Count a sample of this weight. Returns its share of the sum of all weights."""
         self.tally.unit /= max(forgetting, LEAST_FORGETTING)
         if self.tally.unit > LARGEST_UNIT:
             self.renew_unit()
@@ -125,7 +125,7 @@ cdef class RunningMoments:
         return weight * self.tally.unit / self.tally.total
 
     cdef void renew_unit(self) noexcept nogil:
-        """Let the weight of a sample be 1 again."""
+        """Reset the unit to 1, and rescale all sums."""
         cdef Py_ssize_t j
         cdef double factor = 1 / self.tally.unit
         self.tally.unit = 1
@@ -138,7 +138,7 @@ cdef class RunningMoments:
 
     cdef Status learn_row(self, const Rows *rows, Py_ssize_t i, double weight,
                           const Scaling *scaling) noexcept nogil:
-        """Learn x_i. Returns a status."""
+        """Learn row i."""
         cdef Py_ssize_t count = rows.d
         cdef const char *x = dense_row(rows, i)
         cdef const int32_t *columns = NULL
@@ -158,7 +158,7 @@ cdef class RunningMoments:
 
     cdef void follow(self, const Rows *rows, Py_ssize_t i, double share, double weight,
                      double reach) noexcept nogil:
-        """Let means and variances follow x_i."""
+        """Update means and variances with row i."""
         cdef double *means = self.moments.touch(0)
         cdef double *variances = self.moments.touch(1)
         if self.sentinels is not None and self.sentinels.n:
@@ -171,7 +171,7 @@ cdef class RunningMoments:
 
     cdef void transform_row(self, const Rows *rows, Py_ssize_t i, const Scaling *scaling,
                             char *out) noexcept nogil:
-        """Write the scaled x_i, as many elements as are stored of it."""
+        """Write row i scaled; of a sparse row, its stored elements."""
         cdef Py_ssize_t count = rows.d
         cdef const char *x = dense_row(rows, i)
         cdef const int32_t *columns = NULL
@@ -195,9 +195,9 @@ cdef class RunningMoments:
 
     cdef Status run(self, const Rows *rows, const double *weight, const Scaling *scaling,
                     char *out, char *known, Py_ssize_t *reached) noexcept nogil:
-        """Learn the rows, and write each of them, scaled, if `out` is not NULL.
+        """Learn rows in order; if `out` is not NULL, write each of them scaled.
 
-        In `known`, a copy of them, NaN is written where values are missing.
+        `known` is NULL or a copy of the rows, in which sentinels become NaN.
         """
         cdef Py_ssize_t i
         cdef double share
@@ -213,7 +213,7 @@ cdef class RunningMoments:
         return OK if self.is_finite() else NOT_FINITE
 
     cdef bint is_finite(self) noexcept nogil:
-        """Whether the moments are finite; those without centring are looked at when they change."""
+        """Whether the moments are finite; sums without centring are checked by `add_squares`."""
         return isfinite(self.tally.total) \
             and (not self.centred or finite(self.moments.row(0), 2 * self.d))
 
@@ -227,7 +227,10 @@ cdef class RunningMoments:
 
     cdef int learn_rows(self, const Rows *rows, const double *weight, const Scaling *scaling,
                         char *out, bint goes_on, char *known=NULL) except -1:
-        """Learn rows, all or none of them; of a call that `goes_on`, none of its rows."""
+        """Learn all rows, or none if a moment overflows.
+
+        With `goes_on`, the rows of the call before are undone then, too.
+        """
         cdef Py_ssize_t reached = 0
         cdef Status status
         self.check_rows(rows)
@@ -276,11 +279,11 @@ cdef class RunningMoments:
         scaled : bool
             Whether to divide by deviations, and to clip.
         reach : float > 0
-            Centred moments see a value as no farther from the mean than so many deviations so far.
+            Centred moments clip a value at this many deviations from the mean, both so far.
         goes_on : bool
-            Whether the rows are of the call before, which `undo` takes back with them.
+            Whether these rows continue the call before; `undo` undoes both.
         known : ndarray, optional
-            A copy of X. Where values are missing, as is known at each row, it gets NaN.
+            A copy of X, in which the sentinels known at each row are replaced by NaN.
 
         Raises
         ------
@@ -301,13 +304,13 @@ cdef class RunningMoments:
                         self.copy_of(known, &samples.rows))
 
     cdef char *copy_of(self, known, const Rows *rows) except? NULL:
-        """The memory of a copy of rows that gets NaN; NULL for None."""
+        """Memory of `known`, a copy of rows; NULL for None."""
         if self.sentinels is None and known is not None:
             raise ValueError("no numbers that stand for missing values are looked for")
         return memory_of(known, rows)
 
     def transform(self, X, out, limit=None, bint scaled=True, known=None):
-        """Write the scaled rows of X into `out`; the arguments are those of `learn`."""
+        """Write the scaled rows of X into `out`; arguments as in `learn`."""
         cdef Samples samples = samples_of(X, X.dtype)
         cdef Scaling scaling = scaling_of(1, limit, scaled)
         cdef char *memory = memory_of(out, &samples.rows)
@@ -323,9 +326,7 @@ cdef class RunningMoments:
 
     def learn_one(self, x, double forgetting=1.0, out=None, limit=None, bint scaled=True,
                   double weight=1.0):
-        """`learn` of one row of shape (d,); `out` is of its dtype, and of float64 where it is not
-        float32.
-        """
+        """`learn` for one row of shape (d,). `out` is float32 if x is, and otherwise float64."""
         cdef Rows rows
         if not 0 <= weight < INFINITY:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
@@ -334,7 +335,7 @@ cdef class RunningMoments:
         self.learn_rows(&rows, &weight, &scaling, memory_of(out, &rows), False)
 
     def transform_one(self, x, out, limit=None, bint scaled=True):
-        """`transform` of one row."""
+        """`transform` for one row."""
         cdef Rows rows
         cdef Scaling scaling = scaling_of(1, limit, scaled)
         _alive = row_of(x, self.d, itemsize_of(x), False, &rows)
@@ -342,7 +343,7 @@ cdef class RunningMoments:
 
     cdef int scale_row(self, const Rows *rows, const Scaling *scaling, char *out,
                        char *known=NULL) except -1:
-        """`transform` of the only row."""
+        """`transform` for `rows` of a single row."""
         self.check_rows(rows)
         self.access.begin_reading()
         self.transform_row(rows, 0, scaling, out)
@@ -352,11 +353,11 @@ cdef class RunningMoments:
         return 0
 
     def share_lock_with(self, Lock lock not None):
-        """Use this lock from now on; no thread may be learning."""
+        """Use this lock from now on; no other thread may be learning meanwhile."""
         self.lock = lock
 
     def undo(self):
-        """Return to the moments before the last call that learnt."""
+        """Restore the moments before the last call of `learn` or `learn_one`."""
         with Writing(self.lock, self.access):
             self.rollback()
 
@@ -378,12 +379,12 @@ cdef class RunningMoments:
             return self.moments.to_array()[:, 0] / (self.tally.total or 1)
 
     def missing_values(self):
-        """The number that stands for missing values of each feature, NaN: none; (d,)."""
+        """The number that stands for missing values of each feature, (d,); NaN: none."""
         with Reading(self.access):
             return np.full(self.d, np.nan) if self.sentinels is None else self.sentinels.values()
 
     def get_state(self):
-        """What has been learnt, for `_restore`."""
+        """State for `_restore`."""
         with Reading(self.access):
             ends = None if self.sentinels is None else self.sentinels.to_array()
             return {"moments": self.moments.to_array(), "count": self.tally.count,
@@ -414,12 +415,12 @@ cdef inline Py_ssize_t itemsize_of(x):
 
 
 cdef inline Py_ssize_t place_of(const Rows *rows, Py_ssize_t i) noexcept nogil:
-    """Where row i begins in an array of all elements, in bytes."""
+    """Offset of row i in an array of all elements, in bytes."""
     return rows.itemsize * (rows.starts[i] if is_sparse(rows) else i * rows.d)
 
 
 cdef char *memory_of(out, const Rows *rows) except? NULL:
-    """The memory that scaled rows are written to; NULL for None."""
+    """Memory of the array for scaled rows; NULL for None."""
     cdef Py_ssize_t count = rows.starts[rows.n] if is_sparse(rows) else rows.n * rows.d
     if out is None:
         return NULL
@@ -430,7 +431,7 @@ cdef char *memory_of(out, const Rows *rows) except? NULL:
 
 
 def _restore(d, centred, state):
-    # Older files know no numbers that stand for missing values.
+    # Files of older versions have no sentinels.
     state = {"ends": None, **state} if isinstance(state, dict) else state
     fields = fields_of(state, "running moments", ("moments", "count", "unit", "total", "ends"))
     cdef RunningMoments restored = RunningMoments(d, centred, fields["ends"] is not None)

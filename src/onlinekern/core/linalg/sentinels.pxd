@@ -5,21 +5,21 @@ from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.samples.rows cimport Rows
 
 
-# What is known of the values of a feature, doubles all. Weights are in units of the moments.
+# Statistics of a feature, all doubles. Weights are multiplied by the unit of the moments.
 cdef struct Ends:
-    double low           # the lowest value,
-    double low_next      # the lowest one but it, itself if there is none
-    double high_next
-    double high
-    double mean          # of the values between
+    double low           # lowest value
+    double low_next      # second lowest value; `low` if there is none
+    double high_next     # second highest value; `high` if there is none
+    double high          # highest value
+    double mean          # of the values between low and high
     double variance
     double weight
-    double side          # which of its ends stands for missing values: LOW, HIGH or NONE
-    double low_count     # how many rows have the lowest value,
-    double low_weight    # and their weight, 0 where it is the highest one too
-    double high_count
+    double side          # the end that stands for missing values: LOW, HIGH or NONE
+    double low_count     # number of rows with the lowest value
+    double low_weight    # and their weight
+    double high_count    # the same for the highest value, 0 if it is the lowest one too
     double high_weight
-    double n_values      # values that the feature has, at least; < 0: it is looked at no more
+    double n_values      # at least so many distinct values; < 0: the feature is given up
 
 
 cdef enum:
@@ -27,7 +27,7 @@ cdef enum:
     NONE = 0
     LOW = 1
     HIGH = 2
-    # Places of fields.
+    # Indices of the fields.
     AT_LOW = 0
     AT_LOW_NEXT = 1
     AT_HIGH_NEXT = 2
@@ -45,10 +45,10 @@ cdef enum:
 
 cdef class Sentinels:
     cdef readonly Py_ssize_t d
-    cdef readonly Py_ssize_t n           # features in which a number stands for missing values
+    cdef readonly Py_ssize_t n           # number of features with a sentinel
     cdef Py_ssize_t n_saved
-    cdef JournaledMatrix ends            # a row for each field of `Ends`, of all features
-    cdef double *before                  # room for the moments before a row
+    cdef JournaledMatrix ends            # N_ENDS x d: a row for each field of `Ends`
+    cdef double *before                  # 2 x d: means and variances before a row
 
     cdef inline bint is_missing(self, Py_ssize_t j, double x) noexcept nogil:
         """Whether x stands for a missing value of feature j."""

@@ -1,11 +1,13 @@
 """Sentinels: numbers such as -999 that stand for missing values, found along a stream.
 
-Such a number is an end of the range of its feature, and apart from all other values. It comes again
-and again, and the others are many. The moments of the feature are then those of the other values:
-what is between the ends is summed up by itself, so that no large numbers are subtracted.
+A sentinel is the lowest or highest value of its feature, and far from all other values. It occurs
+often, and there are many other values. The moments of the feature are then those of the other
+values. The values between the two ends have their own moments, so that the sentinel need not be
+subtracted, which would lose digits.
 
-Who finds it looks at the samples one by one, whatever calls they come in. It costs as much as the
-moments do: for each feature the ends are kept, what comes next to them, and how often they came.
+Samples are examined one by one, so the result does not depend on batches. The search costs as much
+as the moments. For each feature it keeps the two lowest and the two highest values, and the counts
+of the lowest and the highest.
 """
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
@@ -21,20 +23,20 @@ from onlinekern.core.samples.rows cimport Rows, dense_row
 # The names of the fields of `Ends`.
 ENDS = ("low", "low_next", "high_next", "high", "mean", "variance", "weight", "side",
         "low_count", "low_weight", "high_count", "high_weight", "n_values")
-# Those that are in units of the moments.
+# The fields that are multiplied by the unit of the moments.
 WEIGHTS_OF_ENDS = ("low_weight", "high_weight", "weight")
-# A sentinel is apart from the others by so many of their ranges, and stays one as long as it is by
-# so many;
+# Least distance of a sentinel from all other values, in units of their range: to become one, and to
+# stay one.
 APART = 7.0
 STILL_APART = 3.0
-# so many rows have it, at least one in so many, and at most one in so many;
+# Rows with the sentinel: at least LEAST_COUNT, one in ONE_IN, and at most one in AT_MOST_ONE_IN.
 LEAST_COUNT = 3
 ONE_IN = 1000
 AT_MOST_ONE_IN = 2
-# so many rows have neither it nor the other end, and there are more than so many different values.
+# Least number of rows with neither end; the number of distinct values must be above LEAST_VALUES.
 LEAST_BETWEEN = 48
 LEAST_VALUES = 6
-# Farther values have squares that overflow: a feature that has them is looked at no more.
+# The squares of larger differences overflow: a feature with such values is given up.
 FARTHEST = 1e150
 cdef double apart = APART, still_apart = STILL_APART, farthest = FARTHEST
 cdef double least_count = LEAST_COUNT, one_in = ONE_IN, at_most = AT_MOST_ONE_IN
@@ -42,7 +44,7 @@ cdef double least_between = LEAST_BETWEEN, least_values = LEAST_VALUES
 
 
 cdef inline void add(Ends *own, double x, double weight) noexcept nogil:
-    """Add a value of this weight to those between the ends."""
+    """Add a value of this weight to the moments between the ends."""
     cdef double delta, share
     if weight <= 0:
         return
@@ -57,7 +59,7 @@ cdef inline void add(Ends *own, double x, double weight) noexcept nogil:
 
 
 cdef inline void take(Ends *own, double x, double weight) noexcept nogil:
-    """Take in a value that is not the first one."""
+    """Add a value that is not the first one."""
     cdef double more = 0
     if x == own.low:
         own.low_count += 1
@@ -66,7 +68,7 @@ cdef inline void take(Ends *own, double x, double weight) noexcept nogil:
         own.high_count += 1
         own.high_weight += weight
     elif own.low == own.high:
-        # The second value: the only one so far is the other end.
+        # The second distinct value: the first one becomes the other end.
         more = 1
         own.low_next = own.high_next = own.low
         if x < own.low:
@@ -97,14 +99,14 @@ cdef inline void take(Ends *own, double x, double weight) noexcept nogil:
 
 
 cdef inline bint comes_again(const Ends *own, double n_own, double n) noexcept nogil:
-    """Whether so many of n rows have a sentinel, and the others enough other values."""
+    """Whether an end of `n_own` of n rows is common, but not too common, beside other values."""
     return n_own >= least_count and n_own * one_in >= n and n_own * at_most <= n \
         and n - own.low_count - own.high_count >= least_between \
         and own.n_values > least_values
 
 
 cdef inline int side_of(const Ends *own, double n) noexcept nogil:
-    """Which end stands for missing values after n rows."""
+    """The end that stands for missing values after n rows: LOW, HIGH or NONE."""
     cdef double gap, others
     gap, others = own.low_next - own.low, own.high - own.low_next
     if gap >= still_apart * others and own.n_values >= 0:
@@ -118,13 +120,13 @@ cdef inline int side_of(const Ends *own, double n) noexcept nogil:
 
 
 cdef inline void begin(Ends *own, double x, double weight) noexcept nogil:
-    """Take in the first value."""
+    """Initialise with the first value."""
     own.low = own.low_next = own.high = own.high_next = x
     own.low_count, own.low_weight, own.n_values = 1, weight, 1
 
 
 cdef void tell(const Ends *own, double *mean, double *variance) noexcept nogil:
-    """Write the moments of all values but the sentinel."""
+    """Write mean and variance of all values except the sentinel."""
     cdef Ends known = own[0]
     if own.side != LOW:
         add(&known, own.low, own.low_weight)
@@ -137,10 +139,10 @@ cdef void tell(const Ends *own, double *mean, double *variance) noexcept nogil:
 
 cdef inline int look(Ends *own, double x, double weight, int64_t count, double *mean,
                      double *variance) noexcept nogil:
-    """Take in a value of the last of so many rows, and note whether an end is a sentinel.
+    """Add a value of row number `count`, and test whether an end is a sentinel.
 
-    Returns how many more sentinels there are. Where there is another one, or one no more, moments
-    become those of the values that are left.
+    If the sentinel changes, writes the moments of all other values. Returns the change in the
+    number of sentinels: -1, 0 or 1.
     """
     cdef int before = <int> own.side
     cdef bint is_another = False
@@ -157,10 +159,9 @@ cdef inline int look(Ends *own, double x, double weight, int64_t count, double *
 
 
 def settled(ends, n):
-    """Find sentinels anew in `Ends` of n rows, ndarray (d, 13), which is changed.
+    """Find the sentinels in `Ends` of n rows, ndarray (d, 13), and set `side`, in place.
 
-    Returns the means and variances of the values that are left, ndarray (2, d), NaN where they are
-    not known.
+    Returns means and variances of all other values, ndarray (2, d); NaN if not known.
     """
     cdef double[:, ::1] view = ends
     moments = np.full((2, len(ends)), np.nan)
@@ -175,7 +176,7 @@ def settled(ends, n):
 
 
 cdef class Sentinels:
-    """None of d features at first."""
+    """The sentinels of d features, none at first."""
 
     def __cinit__(self, Py_ssize_t d):
         self.d = d
@@ -188,20 +189,20 @@ cdef class Sentinels:
         free(self.before)
 
     cdef void keep(self, const double *means, const double *variances) noexcept nogil:
-        """Keep moments that the next row may leave as they are."""
+        """Save the moments before a row."""
         memcpy(self.before, means, self.d * sizeof(double))
         memcpy(self.before + self.d, variances, self.d * sizeof(double))
 
     cdef void put_back(self, const Rows *rows, Py_ssize_t i, double *means,
                        double *variances) noexcept nogil:
-        """Put these back where a row has a sentinel."""
+        """Restore the saved moments of the features in which row i has a sentinel."""
         cdef Py_ssize_t j
         for j in range(self.d):
             if self.is_missing(j, dense_value(rows, i, j)):
                 means[j], variances[j] = self.before[j], self.before[self.d + j]
 
     cdef Ends load(self, Py_ssize_t j) noexcept nogil:
-        """What is known of feature j."""
+        """Read the statistics of feature j."""
         cdef Ends own
         cdef Py_ssize_t k
         for k in range(N_ENDS):
@@ -209,15 +210,15 @@ cdef class Sentinels:
         return own
 
     cdef void store(self, Py_ssize_t j, const Ends *own) noexcept nogil:
-        """Note what is known of feature j."""
+        """Write the statistics of feature j."""
         cdef Py_ssize_t k
         for k in range(N_ENDS):
             self.ends.row(k)[j] = (<const double *> own)[k]
 
     cdef void learn_row(self, const Rows *rows, Py_ssize_t i, double weight, int64_t count,
                         double *means, double *variances) noexcept nogil:
-        """Take in a row that is the last of so many; where a sentinel is found or is none any more,
-        moments become those of the values that are left.
+        """Learn row number `count`. If the sentinel of a feature changes, set the moments of the
+        feature to those of all other values.
         """
         cdef Py_ssize_t j
         cdef double x, delta, share, low, low_next, high_next, high
@@ -238,7 +239,7 @@ cdef class Sentinels:
         for j in range(self.d):
             x, low, low_next = dense_value(rows, i, j), lows[j], low_nexts[j]
             high_next, high = high_nexts[j], highs[j]
-            # Most values are no news: no end is apart, or there are too few values.
+            # Fast path for most values: no end is far enough, or there are too few values.
             if count > 1 and low < high and weight > 0 and (
                     values[j] <= least_values
                     or (low_next - low < still_apart * (high - low_next)
@@ -263,12 +264,12 @@ cdef class Sentinels:
             self.store(j, &own)
 
     cdef void touch(self) noexcept nogil:
-        """Let all be written."""
+        """Save all rows to the journal before they are written."""
         if self.ends.count < N_ENDS:
             self.ends.touch_all()
 
     cdef void scale_weights(self, double factor) noexcept nogil:
-        """Bring weights to another unit."""
+        """Multiply all weights by a factor."""
         cdef Py_ssize_t j
         self.touch()
         for j in range(self.d):
@@ -277,7 +278,7 @@ cdef class Sentinels:
             self.ends.row(AT_HIGH_WEIGHT)[j] *= factor
 
     cdef void blank(self, const Rows *rows, Py_ssize_t i, char *out, double value) noexcept nogil:
-        """Write a number into a row of this type in the place of sentinels of row i."""
+        """Write `value` to row `out`, of the same dtype, where row i has sentinels."""
         cdef Py_ssize_t j
         for j in range(self.d):
             if self.is_missing(j, dense_value(rows, i, j)):
@@ -299,7 +300,7 @@ cdef class Sentinels:
         return np.ascontiguousarray(self.ends.to_array().T)
 
     def set_array(self, array):
-        """Go on from what `to_array` gave."""
+        """Restore a result of `to_array`."""
         array = doubles_of_shape("ends", array, (self.d, N_ENDS))
         own = dict(zip(ENDS, array.T))
         order = ("low", "low_next", "high"), ("low", "high_next", "high")
@@ -315,7 +316,7 @@ cdef class Sentinels:
         self.n = self.n_saved = np.count_nonzero(own["side"])
 
     def values(self):
-        """The number that stands for missing values of each feature, NaN: none; (d,)."""
+        """The sentinel of each feature, ndarray (d,); NaN: none."""
         ends = dict(zip(ENDS, self.to_array().T))
         return np.where(ends["side"] == LOW, ends["low"],
                         np.where(ends["side"] == HIGH, ends["high"], np.nan))
