@@ -1,8 +1,8 @@
-"""Calibration: what turns scores into probabilities, fitted to recent scores.
+"""Calibration: converts scores to probabilities, by a fit to recent scores.
 
-The scores are those that samples had before they were learnt (`core.learning.recent_scores`), so
-no samples are held out, and the fit is not flattered. It follows the stream: it is made anew from
-the last 512 of them, which reach back 2,048 samples.
+Each score was computed before its sample was learnt (`core.learning.recent_scores`). So the fit is
+unbiased, and no samples are held out. It follows the stream: it is fitted to the last 512 scores,
+which reach back 2,048 samples.
 """
 
 from __future__ import annotations
@@ -17,57 +17,57 @@ from onlinekern.core.learning.heads import OneVsOne
 from onlinekern.core.learning.recent_scores import linked
 from onlinekern.estimators.types import Array, Floats
 
-# These numbers bound Newton's method (Lin, Lin and Weng 2007).
+# Limits of Newton's method (Lin, Lin and Weng 2007).
 MOST_STEPS = 100
 RIDGE = 1e-12
-# No step is told from rounding errors that lessens the misfit by a smaller share.
+# A step that lowers the loss by less than this share cannot be told from rounding errors.
 ROUNDING = 1e-13
 SMALLEST_STEP = 1e-10
 DECREASE = 1e-4
 TOLERANCE = 1e-10
-# The first step moves no logit by more: where probabilities are nearly 0 and 1 no curvature is
-# left, and the next step would lead nowhere. Of many classes it would be much longer. A step that
-# goes so far doubles it: the logit of an outlier has a long way to go.
+# Largest change of a logit in the first step. Otherwise a first step, long with many classes, could
+# lead to probabilities of nearly 0 and 1, where the curvature vanishes and Newton's method fails. A
+# step of this length doubles it, because logits of outliers may have to move far.
 FARTHEST = 4.0
-# The probability of the largest score is off the middle by so much at least: the predicted class
-# stays the likeliest even where scores tell nothing.
+# Least slope, so that the predicted class has the largest probability even if scores are useless.
 LEAST = 1e-6
-# So many scores of 0, half of which are of either class, one for so many others at first, hold the
-# probability of a side of the border near 1/2 there, unless others say otherwise.
+# Artificial samples of score 0, half of them of either class, keep the probability at the border
+# near 1/2: one for FOR_ONE samples, AT_BORDER at most.
 AT_BORDER, FOR_ONE = 10.0, 50.0
-# Of several classes, targets of n samples have (PRIOR / (n + PRIOR))^2 of the shares of all:
-# a third of 12, a thousandth of 512. As in Platt's targets, nothing is certain.
+# With several classes, the targets of n samples are mixed with the class shares, whose weight is
+# (PRIOR / (n + PRIOR))^2: a third for 12 samples, a thousandth for 512. As with Platt's targets, no
+# probability becomes 0 or 1.
 PRIOR = 16.0
-# Of several classes, score s of n counts ((s + PRIOR) / (n + PRIOR))^(1 - n / FULL): of few scores,
-# the first ones are of a model that had learnt next to nothing.
+# With several classes, score s of n has the weight ((s + PRIOR) / (n + PRIOR))^(1 - n / FULL): if
+# there are few scores, the first ones are of a model that had learnt almost nothing.
 FULL = 512
-# Of n scores, which reach back so many times as far, no probability is certain to more than
-# 1 / (REACH n + 2) before the logarithm.
+# n scores reach back REACH n samples. Logits are compressed by a logarithm beyond those of the
+# probabilities 1 / (REACH n + 2) and 1 - 1 / (REACH n + 2).
 REACH = 4
-# What is added to a share before its logarithm is taken: none is certain to be nothing.
+# Added to a class share before its logarithm, so that this is finite.
 FLOOR = 0.02
 
 
 class Calibration(NamedTuple):
-    """Sigmoid that makes probabilities of two classes of a score f.
+    """Sigmoid that converts a score f to the probabilities of two classes.
 
-    That of the second class is ``1 / (1 + exp(-z))`` with ``z = above f + offset_above`` if f > 0,
-    else ``z = below f + offset_below``, and ``offset_below <= 0 <= offset_above``. So the predicted
-    class is the likeliest, however unequal the classes are, and a side of the border where scores
-    tell little has the share that was right there.
+    The second class has the probability ``1 / (1 + exp(-z))``, with ``z = above f + offset_above``
+    if f > 0, else ``z = below f + offset_below``, and ``offset_below <= 0 <= offset_above``. So the
+    predicted class has the larger probability, also for unbalanced classes. On a side where the
+    size of scores is not informative, the probability is the share of correct predictions.
 
     Attributes
     ----------
     below, above : float > 0
     offset_below, offset_above : float
     most : float
-        What is beyond +-most counts by its logarithm: ``most + log(1 + z - most)``. So scores far
-        from those that were seen are in order, and not taken for certain.
+        z beyond +-most is compressed to ``most + log(1 + z - most)``. So scores larger than all
+        those seen keep their order, but give no extreme probabilities.
     n_samples : int
-        To which they were fitted.
+        Number of samples of the fit.
     floor : float, default=0.0
-        If above 0, scores are differences of two shares p of the classes, and f is the logarithm of
-        the odds of ``p + floor``.
+        If above 0, a score is the difference of two class shares p, and f is the logarithm of the
+        ratio of their ``p + floor``.
     """
 
     below: float
@@ -85,12 +85,12 @@ class Calibration(NamedTuple):
 
 
 class SoftmaxCalibration(NamedTuple):
-    """Softmax that makes probabilities of several classes of their scores f_k.
+    """Softmax that converts the scores f_k of several classes to probabilities.
 
     They are the softmax of ``z_k = above f_k + others_k`` if f_k > 0, else ``below f_k +
     others_k``, where the class of the largest score has `winner` in place of its `others_k`.
-    ``others_k <= 0 <= winner``: so the predicted class is the likeliest, and what it leaves goes to
-    the others by scores and by their shares of the samples.
+    ``others_k <= 0 <= winner``, so the predicted class has the largest probability. The rest is
+    divided among the other classes by their scores and their shares of the samples.
 
     Attributes
     ----------
@@ -98,12 +98,12 @@ class SoftmaxCalibration(NamedTuple):
     winner : float
     others : ndarray of shape (n_classes,)
     most : float
-        Of what z_k is below the largest, all beyond most counts by its logarithm.
+        The difference of z_k from the largest is compressed by a logarithm beyond most.
     n_samples : int
-        To which they were fitted.
+        Number of samples of the fit.
     floor : float, default=0.0
-        If above 0, scores are shares p_k of the classes, and f_k is the logarithm of ``p_k +
-        floor`` over that of equal shares.
+        If above 0, scores are class shares p_k, and f_k is the logarithm of ``(p_k + floor) / (1 /
+        n_classes + floor)``.
     """
 
     below: float
@@ -123,10 +123,10 @@ class SoftmaxCalibration(NamedTuple):
 
 
 def calibration_of(model: Any, floor: float = 0.0) -> Calibration | SoftmaxCalibration:
-    """Return the calibration of a model of the core, which no thread changes meanwhile.
+    """Return the calibration of a model of the core, which no other thread may change meanwhile.
 
-    Scores that are shares of the classes have a floor. It is kept in the model until other scores
-    are: once there are 512, that is every fourth sample.
+    `floor` is above 0 if scores are class shares. The model caches the calibration until its recent
+    scores change: once there are 512, at every fourth sample.
     """
     kept = model.recent.rows()
     if model.calibration is None or not np.array_equal(model.calibration[0], kept):
@@ -142,7 +142,7 @@ def calibration_of(model: Any, floor: float = 0.0) -> Calibration | SoftmaxCalib
 def calibrated(rows: Floats, floor: float = 0.0) -> Calibration | SoftmaxCalibration:
     """Return the calibration for rows of scores, class number and weight (`RecentScores.rows`).
 
-    As long as they are fewer than `FULL`, they are in the order in which they came.
+    If there are fewer than `FULL`, they must be in the order in which they came.
     """
     n_samples, n_outputs = len(rows), rows.shape[1] - 2
     scores, labels, weights = rows[:, :n_outputs], rows[:, n_outputs], rows[:, n_outputs + 1]
@@ -151,7 +151,7 @@ def calibrated(rows: Floats, floor: float = 0.0) -> Calibration | SoftmaxCalibra
     if n_outputs > 1:
         weights = weights * counting(n_samples)
     if n_samples > 0:
-        # Divided by a power of two, their sum is finite.
+        # Divide by a power of two, so that their sum is finite.
         weights = np.ldexp(weights, -np.frexp(weights.max())[1])
         weights = weights / weights.mean()
     if n_outputs > 1:
@@ -166,16 +166,16 @@ def calibrated(rows: Floats, floor: float = 0.0) -> Calibration | SoftmaxCalibra
 
 
 def counting(n: int) -> Floats:
-    """Return how much each of the first n scores of a stream counts, in their order."""
+    """Return factors of the weights of n scores of a stream, in their order; see `FULL`."""
     places: Floats = np.arange(1.0, n + 1)
     shares: Floats = (places + PRIOR) / (n + PRIOR)
     return np.power(shares, max(0.0, 1 - n / FULL))
 
 
 def logits_of(scores: Floats, floor: float) -> Floats:
-    """Return what slopes are those of: scores, or the logarithms of shares where there is a floor.
+    """Return f: the scores if floor is 0, else the logarithms of class shares.
 
-    Those of several classes are above 0 where a share is larger than that of equal ones.
+    With several classes, f_k > 0 if the share of class k is above 1 / n_classes.
     """
     if floor == 0:
         return scores
@@ -186,7 +186,9 @@ def logits_of(scores: Floats, floor: float) -> Floats:
 
 
 def side(sizes: Floats, right: Array, weights: Floats, n_samples: int) -> tuple[float, float]:
-    """Return slope and offset, both >= 0, of the probability that a side of the border is right.
+    """Fit the probability that predictions on one side of the border are correct.
+
+    Returns slope and offset, both >= 0.
 
     Parameters
     ----------
@@ -197,7 +199,7 @@ def side(sizes: Floats, right: Array, weights: Floats, n_samples: int) -> tuple[
     weights : ndarray of shape (n,)
         Their mean over both sides is 1.
     n_samples : int
-        Those of both sides.
+        Number of samples on both sides.
     """
     unit = unit_of(sizes)
     targets = np.append(smoothed(right, weights), 0.5)
@@ -233,14 +235,14 @@ def softmax(scores: Floats, labels: Array, weights: Floats) -> tuple[float, floa
 
 
 def wins_of(scores: Floats) -> Array:
-    """Return which class is predicted, ndarray of bool: the first one of the largest score."""
+    """Return a mask of the predicted class, (n, n_classes): the first with the largest score."""
     return np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
 
 
 def unit_of(scores: Floats) -> float:
-    """Return the unit in which scores are fitted: the largest, in absolute value."""
+    """Return the unit of scores for the fit: the largest absolute value."""
     largest = float(np.abs(scores).max(initial=0))
-    # Slopes of smaller scores would be beyond the largest number.
+    # Slopes of smaller scores would overflow.
     return largest if largest > 1e-290 else 1.0
 
 
@@ -257,12 +259,12 @@ def smoothed(positive: Array, weights: Floats) -> Floats:
 
 
 def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) -> Floats:
-    """Return the coefficients >= 0 of largest likelihood, from `start` on.
+    """Return the coefficients >= 0 of maximum likelihood, by Newton's method from `start` on.
 
-    The probabilities of a sample are the softmax of its `features`, each a row for each class,
-    times the coefficients. It is Newton's method with a line search (algorithm 1 of [1]_). Steps
-    move no logit by more than `FARTHEST`, which doubles with each that does; they end at 0, and
-    coefficients that would go below it are left out.
+    The probabilities of a sample are the softmax of its ``features @ coefficients``. There is a
+    line search (algorithm 1 of [1]_). A step changes no logit by more than `FARTHEST`; this limit
+    is doubled after each step that reaches it. Coefficients are clipped at 0; those at 0 that the
+    step would lower are fixed.
 
     Parameters
     ----------
@@ -299,7 +301,7 @@ def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) ->
         apart = features - np.einsum("nk,nkj->nj", p, features)[:, None]
         apart = apart.reshape(-1, size)[:, free]
         hessian = apart.T @ (weighted.ravel()[:, None] * apart)
-        # A feature that is the same for all classes has no curvature: its coefficient stays.
+        # The ridge makes it invertible: a feature that is equal for all classes has no curvature.
         hessian += (RIDGE * np.trace(hessian) + 1e-300) * np.eye(len(hessian))
         step = np.zeros(size)
         step[free] = -np.linalg.solve(hessian, gradient[free])

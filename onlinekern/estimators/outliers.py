@@ -24,35 +24,35 @@ from onlinekern.estimators.validation import (
     validate_data,
 )
 
-# Fewer numbers have no trend. Odds are finite: those of 1 are what single precision has below it.
+# A trend is fitted to at least TREND_FROM numbers. Numbers are clipped to LEAST ... MOST, so that
+# their odds are finite; MOST is the float32 below 1.
 TREND_FROM, LEAST, MOST = 8, 2.0**-100, 1 - 2.0**-24
-# The trend sees numbers as no farther from the quantiles TAIL and 1 - TAIL than FAR times the gap
-# between these: a score of an unbounded kernel may be 1e15 times the others.
+# For the trend, numbers are clipped at FAR times the gap between the quantiles TAIL and 1 - TAIL,
+# beyond these: a score of an unbounded kernel may be 1e15 times the others.
 TAIL, FAR = 0.1, 3
 
 
 class RecentQuantile:
-    """The quantile that the next numbers of a stream have, by their trend, at fixed positions.
+    """Estimates a quantile of the next numbers of a stream from the last ones and their trend.
 
-    The positions depend on the count alone: however a stream is divided into calls, the quantiles
-    are the same. Of few numbers the last half counts.
+    It uses the last half of the numbers, `LENGTH` at most. It is updated at fixed positions in the
+    stream, so the result does not depend on how the stream is divided into calls.
 
-    Numbers of a model that learns have a trend: it scores a row the higher, the more it has learnt.
-    Number s is seen as ``level + slope / s`` and a rest, by least squares, and the quantile is that
-    of the rests around the trend at the middle of the numbers until the next update. Odds are seen
-    as ``factor s^power``. There is no trend of fewer than eight. Numbers far from the others count
-    for the trend as if they were nearer.
+    Scores of a model have a trend: the more it has learnt, the higher it scores a row. Least
+    squares fit ``level + slope / s`` to number s, or ``factor s^power`` to its odds. The estimate
+    is the quantile of the residuals, added to the trend at the middle of the numbers until the next
+    update. There is no trend of fewer than eight numbers. Outliers are clipped for the fit.
 
     Parameters
     ----------
     fraction : float in (0, 1)
     odds : bool, default=False
-        Whether numbers are in (0, 1), and their odds have the trend.
+        Whether numbers are in (0, 1), and the trend is fitted to their odds.
     """
 
     LENGTH = 1024
     EVERY = 128
-    # Models of former versions do not say it.
+    # Default for models of former versions.
     odds = False
 
     def __init__(self, fraction: float, odds: bool = False) -> None:
@@ -70,7 +70,7 @@ class RecentQuantile:
         return twin
 
     def step(self) -> int:
-        """Return how many numbers are between updates here, a 16th to a 32nd of them or EVERY."""
+        """Return the numbers between two updates: a 16th to a 32nd of the count, EVERY at most."""
         return min(max(1 << self.count.bit_length() >> 5, 1), self.EVERY)
 
     def left(self) -> int:
@@ -99,19 +99,19 @@ class RecentQuantile:
         return before
 
     def renew(self) -> None:
-        """Find the quantile of the numbers until the next update."""
+        """Estimate the quantile of the numbers until the next update."""
         places = np.arange(max(self.count // 2, self.count - self.LENGTH), self.count)
         recent = self.values[places % self.LENGTH]
         n = len(places)
         if n < TREND_FROM:
-            # The next of n numbers that come independently is below it with this chance.
+            # The next of n independent numbers is below it with probability `fraction`.
             self.quantile = float(np.quantile(recent, self.fraction, method="weibull"))
             return
         seen = self.linked(recent)
         times = self.times(self.count - 1 - places, places + 1)
         low, high = np.quantile(seen, [TAIL, 1 - TAIL], method="weibull")
         near = np.clip(seen, low - FAR * (high - low), high + FAR * (high - low))
-        # From the last number on: what is constant has no trend, and no rest.
+        # Relative to the last number: then equal numbers have exactly no slope and no residuals.
         last = near[-1]
         level, middle = (near - last).mean(), times.mean()
         apart = times - middle
@@ -119,25 +119,26 @@ class RecentQuantile:
         slope = (apart * (near - last)).sum() / spread
         half = (self.step() + 1) / 2
         ahead = self.times(-half, self.count + half) - middle
-        # A line through n numbers is nearer to them than to the next one.
+        # A line fitted to n numbers is closer to these than to the next: widen the residuals.
         wider = np.sqrt((1 + 1 / n + ahead * ahead / spread) / (1 - 2 / n))
         rests = seen - last - level - slope * apart
         rest = np.quantile(rests, self.fraction, method="weibull")
-        # Where there is hardly a rest, as of equal rows, the bend of the trend is not to decide.
+        # If residuals are tiny, as for equal rows, a misfit of the trend would decide. So the
+        # quantile is at most the mean of the last numbers.
         most = (near[-(n // TREND_FROM) :] - last).mean()
         found = min(level + slope * ahead + wider * rest, most)
         self.quantile = float(self.unlinked(last + found))
 
     def times(self, ages: Any, numbers: Any) -> Any:
-        """Return what the trend is linear in, 0 for the last number, which has the age 0."""
+        """Return the regressor of the trend: n / s - 1 or log(n / s) for number s of n."""
         return np.log1p(ages / numbers) if self.odds else ages / numbers
 
     def linked(self, numbers: Floats) -> Floats:
-        """Return what of numbers has the trend."""
+        """Return the numbers that the trend is fitted to: these, or the logs of their odds."""
         return -np.log(1 / np.clip(numbers, LEAST, MOST) - 1) if self.odds else numbers
 
     def unlinked(self, seen: Any) -> Any:
-        """Return the numbers of which `linked` makes these."""
+        """Return the inverse of `linked`."""
         return 1 / (1 + np.exp(-seen)) if self.odds else seen
 
     def _check_loaded(self) -> None:
@@ -148,7 +149,7 @@ class RecentQuantile:
         yield "values", array(self.LENGTH)
         yield "count", whole(0, MOST_COUNT - 1)
         yield "quantile", of(float)
-        # Models of former versions do not say it.
+        # Models of former versions do not have it.
         if "odds" in vars(self):
             yield "odds", of(bool)
 
@@ -164,8 +165,8 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         """Learn from scratch, in `n_epochs` passes.
 
         `offset_` becomes the quantile `contamination` of the scores that the samples of X would
-        have if the final model had not learnt them, as far as it can tell: of new samples of the
-        same kind so many are outliers. Those of weight 0 do not count.
+        have if the final model had not learnt them, as estimated: this share of new samples of the
+        same kind are outliers. Samples of weight 0 do not count.
 
         Parameters
         ----------
@@ -184,10 +185,11 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     def fit_predict(  # type: ignore[override]  # of what `fit` takes
         self, X: Samples, y: Targets = None, sample_weight: Weights = None
     ) -> Array:
-        """Learn from scratch, then tell which of these samples are outliers among themselves.
+        """Learn from scratch, then predict which of these samples are outliers among themselves.
 
-        They are the share `contamination` of X whose scores are lowest, each as if the model had
-        not learnt it. `predict` is for new samples: it knows X, and finds fewer outliers there.
+        They are the share `contamination` of X with the lowest scores. Each score is estimated as
+        if the model had not learnt the sample. `predict` is for new samples: the model has learnt
+        X, so `predict` finds fewer outliers in it.
 
         Parameters
         ----------
@@ -206,8 +208,8 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     def partial_fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Learn one pass over a batch, in its order.
 
-        `offset_` follows the scores that the last half of the samples, 1,024 at most, had before
-        they were learnt, and their trend; those of weight 0 do not count.
+        `offset_` follows the scores, and their trend, of the last half of the samples, 1,024 at
+        most, from before each was learnt. Samples of weight 0 do not count.
 
         Parameters
         ----------
@@ -336,7 +338,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     @property
     def offset_(self) -> float:
         """Score below which a sample is an outlier."""
-        _ = self._fitted_model  # which raises an error where there is none
+        _ = self._fitted_model  # raises an error if not fitted
         return self._recent.quantile
 
     def _fit_scored(self, X: Any, sample_weight: Weights) -> tuple[Floats, Floats]:
@@ -350,7 +352,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         scores, told = self._as_if_new(scores, X, weight, orders)
         self._recent = RecentQuantile(self.contamination, self._scores_are_odds())
         self._recent.append(scores[told])
-        # The next of n numbers that come independently is below it with this chance.
+        # The next of n independent numbers is below it with this probability.
         level = float(np.quantile(scores[told], self.contamination, method="weibull"))
         self._recent.quantile = level
         return scores, weight
@@ -363,18 +365,18 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         Parameters
         ----------
         scores : ndarray of shape (n,)
-            Those that they have.
+            Their scores by the final model.
         X : array-like or CSR matrix of shape (n, n_features)
         weight : ndarray of shape (n,)
-            What each was learnt with; at least one is above 0.
+            Sample weights; at least one is above 0.
         orders : list of ndarray of intp, or None
-            The numbers of the samples of each lesson, in their order; None is all as they stand.
+            For each pass, the indices of its samples in the order of learning; None: all, in order.
 
         Returns
         -------
         scores : ndarray of shape (n,)
         told : ndarray of bool, shape (n,)
-            Which of them tell what scores new samples have.
+            Which scores are used to find the offset.
         """
         return scores, weight > 0
 
@@ -399,13 +401,13 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         return np.where(scores < before, -1, 1)
 
     def _followed(self) -> RecentQuantile:
-        """Return a copy of the quantile, of the present `contamination`."""
+        """Return a copy of the quantile, with the present `contamination`."""
         recent: RecentQuantile = self._recent.copy()
         recent.fraction, recent.odds = self.contamination, self._scores_are_odds()
         return recent
 
     def _scores_are_odds(self) -> bool:
-        """Return whether the scores of the model, between 0 and 1, follow the trend of odds."""
+        """Return whether scores are between 0 and 1, and the trend is fitted to their odds."""
         return False
 
     def _check_loaded(self) -> None:

@@ -1,7 +1,7 @@
-"""What is known of the ends of features, of several models: numbers that stand for missing values.
+"""Merges the sentinels of several models: numbers that stand for missing values of a feature.
 
-Values that are an end in one model and none in all are added to those between the ends. Where their
-squares overflow, a feature is looked at no more, as along a stream.
+An end of the range in one model that is no end in all of them is added to the values between. If
+squares overflow, the feature is given up, as it is along a stream.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ LOW, HIGH = 1, 2
 def merged_ends(
     mix: Mix, states: list[State], before: State | None, forgetting: float, count: int
 ) -> tuple[Floats, Floats]:
-    """Merge the `Ends` of features, of so many rows together.
+    """Merge the `Ends` of the features; `count` is the number of all rows.
 
-    Returns them, (d, 13), and the means and variances of the values that stand for themselves,
-    (2, d), NaN where they are not known.
+    Returns the ends, (d, 13), and means and variances of all values except the sentinels, (2, d);
+    NaN if not known.
     """
     known = [state.ends.T for state in every(states, before) if state.count]
     if not known:
@@ -69,17 +69,17 @@ def merged_ends(
 
 
 def numbers_of(ends: Floats) -> Floats:
-    """Return the number that stands for missing values of each feature, inf: none; (d,)."""
+    """Return the sentinel of each feature, (d,); inf: none."""
     own = dict(zip(ENDS, ends.T, strict=True))
     return np.select([own["side"] == LOW, own["side"] == HIGH], [own["low"], own["high"]], np.inf)
 
 
 def about(state: State, low: Floats, high: Floats, centre: Floats) -> Floats:
-    """Return rows and weights at these ends, and the sums of what is between, (7, d).
+    """Return statistics of a model's features for these ends of the merged range, (7, d).
 
-    They are how many rows have the lowest and the highest value, their weights, and of all other
-    values the weight, the sum of differences from the centre, and that of their squares: infinite
-    where these overflow.
+    They are the numbers of rows with the lowest and with the highest value; the weights of both;
+    and of all other values the weight, and the weighted sums of differences from the centre and of
+    their squares, which are infinite if they overflow.
     """
     found = np.zeros((7, len(low)))
     if not state.count:
@@ -96,7 +96,7 @@ def about(state: State, low: Floats, high: Floats, centre: Floats) -> Floats:
 
 
 def sums_of(weight: Floats, mean: Floats, variance: Any, centre: Floats) -> Floats:
-    """Return weights, and weighted sums of differences from a centre and their squares, (3, d)."""
+    """Return weights, and weighted sums of differences from `centre` and their squares, (3, d)."""
     with np.errstate(over="ignore"):
         shift = np.where(weight > 0, mean - centre, 0.0)
         known = np.abs(shift) < FARTHEST

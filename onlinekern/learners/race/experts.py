@@ -1,4 +1,4 @@
-"""The experts of a race, with their costs (`costs`) and the estimators that they stand for."""
+"""Chooses the experts of a race: estimators with their costs (`costs`), within a budget."""
 
 from __future__ import annotations
 
@@ -33,81 +33,80 @@ from onlinekern.learners.race.kinds import (
 )
 from onlinekern.learners.second_order import AROWClassifier, AROWRegressor
 
-# One of the largest experts, and any expert, may take these shares of the time. There are some of
-# the largest, but most of the time only one or two are awake. What a metric costs is not counted.
+# Largest shares of the time budget for one of the largest kernel experts, and for any expert. There
+# are several of the largest, but usually only one or two are awake. A metric's cost is not counted.
 LARGEST = 0.35
-# Beside a forest they are smaller.
+# The former share, if there is a forest.
 LARGEST_BESIDE = 0.25
 MOST = 0.6
-# Samples that metrics are learnt from are kept: of more features, they would take the memory.
+# Metrics are learnt for at most this many features: they keep samples, which take memory.
 MOST_MEASURED = 128
-# Sparse rows of more features are those of text or of hashed categories: no kernel has room for
-# landmarks there, and weights of single features tell what there is to know. The first of these
-# experts come first where memory is short. Labels of clicks are noisy, those of text are not: hence
-# steps of two kinds (benchmarks/clicks.py). Scaling bounds a rare feature by `CLIP`, so that its
-# square is 25 times that of one that is 1.
+# Sparse rows of more features hold text or hashed categories. There is no memory for landmarks of
+# such width, and linear weights are as good. If memory is short, the first experts are kept. Labels
+# of clicks are noisy, those of text are not: hence two values of AROW's r (benchmarks/clicks.py).
+# A rare feature is scaled to at most `CLIP`, so its square is 25 times that of a feature of 1.
 WIDE = 2**17
 NOISY = 1000.0
-# There are no fewer slots than these, for however many classes.
+# Least number of slots of hashed features, for any number of classes.
 LEAST_SLOTS = 2**10
-# A sparse sample is taken to store so many elements.
+# Assumed number of stored elements in a sparse sample.
 STORED = 100
-# Besides the widths of kernels, more linear features bring nothing, and cost as much as landmarks.
+# With more features than this, linear features beside those of a kernel do not help, and cost as
+# much as landmarks.
 MOST_LINEAR = 32
-# Prior precision of least squares: the vote finds who is right, not their priors.
+# Prior precision of least squares. It matters little: the vote chooses among the experts.
 REG = 0.1
 FREQUENCIES = 200
 BUDGET = 300
-# A first-order learner of narrow kernels that drops its oldest support vector follows small
-# clusters that move. Of its kernel values some half are needed.
+# A first-order learner with a narrow kernel that drops its oldest support vector follows small
+# clusters that move. About half of its kernel values have to be computed.
 NARROW = 10.0
 FOLLOWING = 500
-# Small steps of linear weights follow a border or a plane that moves where labels and targets are
-# noisy: those of PA-I are as large as the mistake, those of AROW soon vanish. With many features,
-# steps of targets are smaller, so that none goes past its own target (docs/race_tried.md).
+# Small constant steps of linear weights follow a border or a plane that moves if targets are noisy:
+# steps of PA-I are as large as the mistake, those of AROW soon vanish. In regression with many
+# features, steps are smaller, so that none overshoots its target (docs/race_tried.md).
 STEPS = {"classification": 0.05, "regression": 0.03}
-# Forests have so many trees for each microsecond of the time budget, between these numbers, and at
-# most as many as a share of the memory has room for, which is larger where classes take much of it.
-# With fewer there is none.
+# Range of the number of trees, and largest share of the memory for forests, which is larger for
+# classification, where weights of many classes take much. With fewer trees there is no forest.
 FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = {"classification": 0.85, "regression": 0.7}
-# A forest has further trees as long as it takes no more than this share of the time.
+# A forest gets further trees up to this share of the time budget.
 CHEAP = 0.37
-# A forest keeps fewer samples only where there is no room for this share of its trees: half of the
-# trees on twice as many samples err less on covtype.
+# A forest keeps fewer samples only if there is no memory for this share of its trees: on covtype,
+# half of the trees on twice as many samples have smaller errors.
 LEAST_KEPT = 2048
 MOST_OF_TREES = {"classification": 0.6, "regression": 2 / 3}
-# Rows of more features have forests of light teachers: full ones take the most time, and linear
-# experts know what directions know (docs/race.md). Such a forest may take this share of the time,
-# and any expert beside it that one: linear least squares of 800 features are worth it. Sparse rows
-# so wide are those of text, and have no further forests.
+# Forests of wider rows have light teachers: full ones take most of the time, and linear experts do
+# as well as directions (docs/race.md). Largest shares of the time for such a forest, and for any
+# expert beside it: linear least squares of 800 features are worth it. Sparse rows of such width
+# hold text, and keep full teachers.
 MOST_FULL = 128
 MOST_LIGHT = 0.85
 MOST_BESIDE_LIGHT = 0.65
-# Of classes the largest kernel is so small that it and the forest can be awake at once, where one
-# leaves the forest this share of its trees: the vote of both errs less than the better one, and
-# trees are worth more than landmarks (docs/race_tried.md). Who sleeps takes one part in `REST` of
-# its time, and who takes less than the share `LITTLE` never does (`core.race`).
+# Classification with a light teacher: the largest kernel is chosen so small that it and the forest
+# can be awake at once, if the forest keeps this share of its trees. The vote of both has smaller
+# errors than each alone, and trees are worth more than landmarks (docs/race_tried.md). A sleeping
+# expert takes 1 / `REST` of its time; one below the share `LITTLE` never sleeps (`core.race`).
 LEFT_BESIDE = 0.9
 REST = 8
 LITTLE = 0.02
-# Learners that became experts late, the last ones first: races of former versions lack them.
+# Experts added in later versions, the newest first: races of former versions do not have them.
 LATER = (
     (),
     (KernelLogisticClassifier,),
     (AROWClassifier,),
     (PARegressor, OGDClassifier, OGDRegressor),
 )
-# With more classes, one loss for all of them is worth what it costs, and leads when some ten rows
-# of a class have come. Where there is no room for a forest either, the last 50 or 500 rows and 300
-# support vectors know too little of each class for experts that keep no more.
+# With more classes, a learner with one loss for all of them is worth its cost, and leads after
+# about ten rows per class. If there is no forest either, experts that remember only the last 50 or
+# 500 rows, or 300 support vectors, are left out: this is too little per class.
 MANY = 20
 ROWS_OF_CLASS = 20
 # The patience of an expert that never sleeps.
 FOREVER = 1 << 62
 
 
-# Where there is no forest, kernels of several widths race.
+# Without a forest, kernels of several widths race.
 WIDTHS: dict[str, tuple[float, ...]] = {
     "classification": (0.3, 1.0, 3.0),
     "regression": (0.1, 0.3, 1.0, 3.0),
@@ -117,17 +116,17 @@ ALONE = {
     task: (*map(SquaresKind, widths), SquaresKind(1.0, 0.5, 0.998), FOLLOWS)
     for task, widths in WIDTHS.items()
 }
-# Beside a forest, one width does what all do. Of targets a metric does more: it finds rotations,
-# and features that are noise, but some of them after thousands of samples only. Of few features it
-# does with two thirds of the landmarks: trees are worth more (docs/race_tried.md).
+# Beside a forest, one width is as good as all. In regression a metric is better: it finds
+# rotations, and features that are noise, sometimes only after thousands of samples. With few
+# features, two thirds of the landmarks suffice: trees are worth more (docs/race_tried.md).
 BESIDE = (SquaresKind(1.0), FOLLOWS)
 MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768, twin=True), FOLLOWS)
 
-# Trees of classes have 70 % of the rows as long as these are few, and half of those that are kept
-# when they are many; those of targets 70 %, with leaves of ten. A second replay of half of the rows
-# is worth more than 70 % of them once, and ten cuts a node more than four; targets want thirty, and
-# more trees where features are few. The forest of the last 512 samples follows a stream that
-# changes; what it costs is its teacher more than its trees.
+# In classification, a tree grows from 70 % of the rows, but at most from half of the memory. Two
+# replays of half of the rows are better than one of 70 %, and ten candidates per split better than
+# four. In regression, a tree grows from 70 % of the rows, with leaves of ten; thirty candidates,
+# and more trees if there are few features, are better. The forest of the last 512 samples follows a
+# stream that changes; its teacher costs more than its trees.
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
@@ -159,10 +158,10 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
         ),
     ),
 }  # fmt: skip
-# Scores of the hinge and of the logistic loss are no least squares: their links have these slopes.
+# Slopes of the links of scores by the hinge loss and by the logistic loss.
 HINGE = 2.0
 LOGISTIC = 1.0
-# Of one loss for all classes the shares are the softmax of the scores.
+# Link of one loss for all classes: the softmax of the scores.
 SOFTMAX = -1.0
 
 
@@ -178,22 +177,22 @@ def ladder(
     n_features, n_outputs : int
     is_sparse : bool
     time : float
-        Microseconds that a sample may cost, most of the time.
+        Time budget: microseconds that a sample usually may cost.
     memory : float
-        Bytes that the models may take.
+        Memory budget of the models, in bytes.
     layout : tuple, default=()
-        What forests see of the features of a table.
+        Form in which forests get the features of a table (`core.samples.coded`).
     n_empty : int, default=0
-        Features that make no distance: they wait for categories.
+        Features reserved for categories to come: they are 0, and do not change distances.
 
     Returns
     -------
     list of Expert
-        The experts of the largest size that both have room for; at least one.
+        The experts of the largest size within both budgets; at least one.
     """
     if is_sparse and n_features > WIDE:
         return in_room([*wide_linear(task)], (n_features, n_outputs, is_sparse), memory)
-    # A product of two samples costs as much as it has terms.
+    # Terms in the inner product of two samples.
     width = min(n_features, STORED) if is_sparse else n_features
     form = n_features, n_outputs, is_sparse
     most_light = MOST_LIGHT * time
@@ -220,20 +219,20 @@ def ladder(
         if sum(one.n_bytes(*form) for one in found) <= memory:
             return found
     if forests:
-        # What the others lack for, the main forest leaves to them.
+        # Memory is short: the main forest gets only what the other experts leave.
         left = memory - sum(one.n_bytes(*form) for one in found if not one.is_raw)
         forests = forests_of(task, *form, time, left / FOREST_MEMORY[task], layout, most_light)
         beside = of_size(size, forests)
         if forests and sum(one.n_bytes(*form) for one in beside) <= memory:
             return beside
-    # The small ones come first; the linear first-order learner is the smallest, or asked for first.
+    # Keep the smallest experts; the linear first-order learner is the smallest, or is put first.
     ascending = sorted(found, key=lambda one: one.n_bytes(*form))
     small = who_stays(ascending, form, memory)
     return [one for one in found if one in small]
 
 
 def light_of(forests: list[Expert]) -> bool:
-    """Whether there are forests, of light teachers."""
+    """Whether there are forests with light teachers."""
     return any(one.is_light for one in forests)
 
 
@@ -243,7 +242,7 @@ def n_trees_of(forests: list[Expert]) -> int:
 
 
 def room_beside(found: list[Expert], time: float) -> float:
-    """Return what the main forest may cost if it and the largest kernel are to be awake at once."""
+    """Return the largest cost of the main forest with which the largest kernel is awake as well."""
     main = next(one for one in found if one.is_raw)
     others = [one.cost for one in found if one is not main]
     awake = found[0].cost + sum(cost for cost in others if cost <= LITTLE * time)
@@ -251,7 +250,7 @@ def room_beside(found: list[Expert], time: float) -> float:
 
 
 def wide_linear(task: str) -> Iterator[Expert]:
-    """Return linear learners of rows that are wide and sparse, those first that are missed most."""
+    """Return linear learners of wide sparse rows, the most important ones first."""
     cost = 0.3 + 10 * PER_PRODUCT * STORED
     if task == "classification":
         yield Expert("linear AROW, noisy", AROWClassifier(r=NOISY, random_state=0), cost, HINGE)
@@ -264,38 +263,39 @@ def wide_linear(task: str) -> Iterator[Expert]:
 
 
 def sparse_linear(cost: float) -> Expert:
-    """Return linear PA-I of targets of sparse rows.
+    """Return linear PA-I for regression on sparse rows.
 
-    It takes up what AROW, whose variances of frequent features soon are small, no longer learns.
-    Larger steps follow noise, smaller ones come late (docs/race_tried.md).
+    It learns changes that AROW no longer learns, whose variances of frequent features soon are
+    small. Larger steps follow noise, smaller ones are slow (docs/race_tried.md).
     """
     return Expert("linear PA-I", PARegressor(C=0.03, random_state=0), cost)
 
 
 def following_linear(task: str, n_active: int, cost: float) -> Expert:
-    """Return linear gradient descent, whose steps are small and do not decay."""
+    """Return linear gradient descent with small constant steps."""
     step: dict[str, Any] = {"eta": STEPS[task], "schedule": "constant", "random_state": 0}
     if task == "classification":
         logistic = OGDClassifier(loss="logistic", **step)
         return Expert("linear gradient descent", logistic, cost, LOGISTIC)
     step["eta"] = min(STEPS[task], 1 / n_active)
-    # The slope of a large error is that of a deviation: an outlier is no jump.
+    # The Huber loss bounds the gradient, so that an outlier does not make the weights jump.
     return Expert("linear gradient descent", OGDRegressor(loss="huber", **step), cost)
 
 
 def second_linear(cost: float) -> Expert:
-    """Return linear AROW of classes, whose largest score answers.
+    """Return linear AROW for classification.
 
-    Least squares of one class against the others know no class that lies between others, and steps
-    of first order are slow where classes are many (docs/race_tried.md).
+    Linear least squares of one class against the rest cannot separate a class that lies between
+    others, and first-order steps are slow with many classes (docs/race_tried.md).
     """
     return Expert("linear AROW", AROWClassifier(random_state=0), cost, HINGE)
 
 
 def joint_linear(width: int, n_outputs: int) -> Iterator[Expert]:
-    """Return linear logistic regression of many classes, by Newton steps of a variance a weight.
+    """Return linear logistic regression, if there are many classes.
 
-    Its softmax has one loss for all classes: each sample moves the weights of all rivals.
+    It makes Newton steps with a diagonal covariance, a variance for each weight. Its softmax has
+    one loss for all classes, so each sample changes the weights of all rivals.
     """
     if n_outputs > MANY:
         estimator = KernelLogisticClassifier(
@@ -307,16 +307,16 @@ def joint_linear(width: int, n_outputs: int) -> Iterator[Expert]:
 
 
 def former_versions(experts: list[Expert]) -> Iterator[list[Expert]]:
-    """Yield the experts of today, then those that races had which former versions have saved."""
+    """Yield the experts of this version, then those that races of former versions had."""
     for later in LATER:
         experts = [one for one in experts if not isinstance(one.estimator, later)]
         yield experts
 
 
 def who_stays(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
-    """Return `in_room`, with linear PA-I first on sparse rows of many classes.
+    """Return `in_room`, but with linear PA-I first for sparse rows of many classes.
 
-    There landmarks tell nothing of words. It stays in any case, even without room.
+    Landmarks do not help for words. There it is kept even if it exceeds the memory.
     """
     n_features, n_outputs, is_sparse = form
     first = [one for one in experts if isinstance(one.estimator, PAClassifier)]
@@ -327,9 +327,9 @@ def who_stays(experts: list[Expert], form: tuple[int, int, bool], memory: float)
 
 
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
-    """Return the experts that memory has room for together, the first ones first.
+    """Return the experts that fit into memory together, earlier ones preferred.
 
-    There is one at least: if there is room for none, the smallest.
+    If none fits, the smallest is returned.
     """
     found, left = [], memory
     for expert in experts:
@@ -340,9 +340,9 @@ def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -
 
 
 def slots_in_room(task: str, n_outputs: int, memory: float) -> int:
-    """Return how many slots a race of linear learners has room for, a power of two.
+    """Return the number of slots of hashed features for a race of linear learners, a power of two.
 
-    The expert that is missed most has room, and the smallest with twice as many outputs.
+    Memory must suffice for the most important expert, and for the smallest with twice the outputs.
     """
     experts = [*wide_linear(task)]
 
@@ -360,14 +360,13 @@ def members(
     task: str, n_features: int, n_outputs: int, is_sparse: bool, width: int, size: int,
     forests: list[Expert], n_active: int,
 ) -> list[Expert]:  # fmt: skip
-    """Return the experts whose largest have so many landmarks.
+    """Return all experts if the largest kernel experts have `size` landmarks.
 
-    The widths of kernels are those of `n_active` features. Rows are sparse if `width`, the terms of
-    a product, is less than `n_features`.
+    The widths of kernels are chosen for `n_active` features. `width` is the number of terms in an
+    inner product; rows are sparse if it is less than `n_features`.
 
-    Beside a forest, kernels of one width do what those of all widths do, and neither a budgeted
-    learner nor linear least squares that forget are missed: without them the mean error of 22 sets
-    and streams is the same.
+    Beside a forest there is only one kernel width, and neither a budgeted learner nor linear least
+    squares with forgetting: with them the mean error on 22 data sets and streams is the same.
     """
     first = [*first_order(task, n_active, n_outputs, width, bool(forests))]
     if task == "regression" and width < n_features:
@@ -385,11 +384,11 @@ def forests_of(
     task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float, memory: float,
     layout: Layout, most_light: float,
 ) -> list[Expert]:  # fmt: skip
-    """Return the forests that time and memory have room for, the main one first.
+    """Return the forests within the budgets of time and memory, the main one first.
 
-    The others have their share of the memory, and the main one what they leave of theirs. Of many
-    features the main one costs `most_light` at most, and others that are dear are left out: their
-    teacher costs what that of the main does.
+    Each of the others gets its share of the memory at most, and the main one the rest. With many
+    features, the main one costs at most `most_light`. Others that cost too much are left out: their
+    teacher costs as much as that of the main forest.
     """
     form = n_features, n_outputs, is_sparse
     left = FOREST_MEMORY[task] * memory
@@ -404,7 +403,7 @@ def forests_of(
 
 
 def is_dear(one: Expert, time: float) -> bool:
-    """Whether a forest beside the main one takes too much of the time."""
+    """Whether a forest beside the main one exceeds its share of the time."""
     most = CHEAP if one.is_light else MOST
     return one.cost > most * time
 
@@ -413,10 +412,10 @@ def forest_of(
     kind: ForestKind, task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float,
     room: float, layout: Layout, most_light: float,
 ) -> list[Expert]:  # fmt: skip
-    """Return the forest of a kind that the time, and a room of so many bytes, are enough for.
+    """Return a list with the largest forest of a kind within `time` and `room`, in bytes.
 
-    The list is empty if there is none. Where there is no room for most of its trees, a forest keeps
-    fewer samples.
+    The list is empty if too few trees fit. If there is no room for most of its trees, a forest
+    keeps fewer samples.
     """
     width = len(layout) or n_features
     twin = kind.twin and is_measured(task, width)
@@ -449,7 +448,7 @@ def squares_of(
     task: str, n_features: int, n_outputs: int, width: int, size: int, forests: list[Expert],
     n_active: int,
 ) -> Iterator[Expert]:  # fmt: skip
-    """Return least squares of kernel features of several kinds, and linear ones; some forget."""
+    """Return kernel least squares of several kinds, and linear ones, some with forgetting."""
     squares = KernelRLSClassifier if task == "classification" else KernelRLSRegressor
     kinds, beside_forest = ALONE[task], bool(forests)
     if beside_forest:
@@ -465,7 +464,7 @@ def squares_of(
         cost = squares_cost(task, estimator.n_components, width)
         cost *= 1 if kind.metric == "none" else RENEWED
         yield Expert(kind.name, estimator, cost, patience=kind.patience, twin=kind.twin)
-    # With a metric, linear features are among those of the kernel.
+    # Kernel experts with a metric include linear features if these are few.
     alone = (1.0, 0.98) if n_outputs <= MANY else (1.0,)
     beside = () if is_measured(task, n_features) and n_features < MOST_LINEAR else (1.0,)
     for forgetting in beside if beside_forest else alone:
@@ -485,14 +484,14 @@ def is_measured(task: str, n_features: int) -> bool:
 def first_order(
     task: str, n_active: int, n_outputs: int, width: int, beside_forest: bool
 ) -> Iterator[Expert]:
-    """Return first-order learners: they are cheap, and lead where labels repeat."""
+    """Return first-order learners: they are cheap, and lead if successive labels are equal."""
     wide = PER_PRODUCT * width
     classifies = task == "classification"
     linear = PAClassifier if classifies else AROWRegressor
     name = "linear PA-I" if classifies else "linear AROW"
     yield Expert(name, linear(random_state=0), 0.3 + 10 * wide, HINGE)
     common: dict[str, Any] = {"gamma": 1 / n_active, "random_state": 0}
-    # A step that does not decay follows a stream that changes.
+    # Constant steps follow a stream that changes.
     steps: dict[str, Any] = {"n_components": FREQUENCIES, "schedule": "constant", "average": False}
     fourier = (
         FOGDClassifier(loss="logistic", eta=1.0, **common, **steps)

@@ -80,20 +80,20 @@ def kept_rows(race: Any, least: float) -> Any:
 
 
 def filled(rows: Any, moments: Any) -> Any:
-    """Return rows with the number that stood where the moments of a race knew a missing value."""
+    """Return rows with sentinels again, where a race replaced them by NaN."""
     if moments.sentinels is None or not np.isnan(rows).any():
         return rows
     numbers, mean = moments.missing_values(), moments.mean()
-    # What stands for itself by now has the mean.
+    # Features without a sentinel by now get the mean.
     return np.where(np.isnan(rows), np.where(np.isnan(numbers), mean, numbers), rows).astype(
         rows.dtype, copy=False
     )
 
 
 def draws_after(race: Any, n_labels: int) -> np.random.RandomState:
-    """Return the random numbers of a race that begins again instead of one with a forest.
+    """Return the random generator of a race that replaces one with a forest.
 
-    They follow from the seed of the first race, and so from `random_state`.
+    Its seed follows from that of the first race, and so from `random_state`.
     """
     forests = [one.space for one in race.experts if isinstance(one.space, ForestSpace)]
     seed = forests[0].settings[-1]
@@ -101,17 +101,17 @@ def draws_after(race: Any, n_labels: int) -> np.random.RandomState:
 
 
 def form_of(race: Any, n_outputs: int) -> tuple[int, int, bool]:
-    """Return features, outputs and form of rows, by which the memory of experts is estimated."""
+    """Return features, outputs and sparsity of rows, for estimates of the memory of experts."""
     return race.d, n_outputs, not race.moments.centred
 
 
 def megabytes(experts: list[Expert], form: tuple[int, int, bool]) -> float:
-    """Return the megabytes of experts together for samples of a form, see `Expert.n_bytes`."""
+    """Return the memory of all experts in megabytes; `form` is a result of `form_of`."""
     return sum(expert.n_bytes(*form) for expert in experts) / MEGABYTE
 
 
 def bytes_of_race(experts: list[Expert], form: tuple[int, int, bool], is_taught: bool) -> int:
-    """Return the bytes of a race of these experts, with its moments."""
+    """Return the memory of a race of these experts in bytes, with its moments."""
     of_experts = sum(expert.n_bytes(*form, is_taught=is_taught) for expert in experts)
     return of_experts + bytes_of_moments(form[0], form[2])
 
@@ -127,13 +127,13 @@ def check_kind(y: Array, known: Any) -> None:
 
 
 def first_places(y: Array, known: Any) -> Any:
-    """Return the places in y where labels that are not known come first."""
+    """Return the index of the first occurrence in y of each unknown label, ascending."""
     labels, places = np.unique(y, return_index=True)
     return np.sort(places[~np.isin(labels, known)]).tolist()
 
 
 def check_beginning(learner: Any) -> None:
-    """Raise ValueError unless what a learner notes of its race's beginning can be."""
+    """Raise ValueError unless a learner's attributes of the beginning of its race are valid."""
     budgets, stayed = learner._budgets_at_first, learner._stayed
     numbers = type(budgets) is tuple and all(type(one) is float for one in budgets)
     fits = numbers and len(budgets) in (0, 2) and all(0 < one < np.inf for one in budgets)
@@ -149,7 +149,7 @@ def check_beginning(learner: Any) -> None:
 
 
 def check_waiting(waiting: Any) -> None:
-    """Raise ValueError unless these are samples that wait for a second class."""
+    """Raise ValueError unless these are rows, labels and weights that wait for a second class."""
     arrays = type(waiting) is tuple and all(hasattr(one, "shape") for one in waiting)
     ranks = tuple(len(one.shape) for one in waiting) if arrays else ()
     fits = ranks == (2, 1, 1) and len({one.shape[0] for one in waiting}) == 1
