@@ -1,4 +1,4 @@
-"""Description of scoring: steps that transform the row, a sum or a vote, and the prediction.
+"""Description of how a model scores: steps that transform the row, a sum or a vote, a prediction.
 
 `describe` (module `describe`) makes it from an estimator. A code generator for another language
 needs nothing else.
@@ -26,7 +26,7 @@ HEADS = ("binary", "classes", "regression", "outlier")
 
 @dataclass(frozen=True, eq=False)
 class Standardisation:
-    """Step that turns x into (x - mean) / scale, held within -limit ... limit; NaN becomes 0.
+    """Step that computes (x - mean) / scale, clipped to -limit ... limit; NaN becomes 0.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Standardisation:
     limit : float
         Limit, or inf for none.
     missing : bool
-        Whether NaN may come.
+        Whether rows may contain NaN.
     """
 
     mean: Floats | None
@@ -58,8 +58,8 @@ def standardisation(moments: Any, limit: float | None, scaled: bool) -> Standard
     mean, variance = moments.mean(), moments.variance()
     limit = np.inf if limit is None or not scaled else float(limit)
     if moments.n == 0:
-        limit = 0.0  # without any deviations, every row is 0
-    # Deviations of a few units in the last place of the mean are its rounding errors.
+        limit = 0.0  # before the first row, every scaled row is 0
+    # Deviations of a few units in the last place of the mean are rounding errors.
     with np.errstate(over="ignore"):
         varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
     scale = np.sqrt(np.where(varies, variance, 1.0)) if scaled else None
@@ -69,35 +69,35 @@ def standardisation(moments: Any, limit: float | None, scaled: bool) -> Standard
 
 @dataclass(frozen=True, eq=False)
 class Sentinels:
-    """Step that turns numbers which stand for missing values into NaN.
+    """Step that replaces numbers that stand for missing values by NaN.
 
     Attributes
     ----------
     numbers : ndarray of shape (n_features,)
-        NaN for features that have none.
+        This number for each feature; NaN if there is none.
     """
 
     numbers: Floats
 
     @property
     def columns(self) -> Array:
-        """Features that have such a number."""
+        """Indices of the features with such a number."""
         return np.flatnonzero(~np.isnan(self.numbers))
 
     def apply(self, X: Floats) -> Floats:
-        """Return the rows with NaN."""
+        """Return the rows with NaN for missing values."""
         return np.where(self.numbers == X, np.nan, X)
 
 
 def sentinels(moments: Any) -> tuple[Sentinels, ...]:
-    """Return the step by which running moments know missing values, if they know any."""
+    """Return the `Sentinels` step of running moments, or () if they have found none."""
     found = Sentinels(moments.missing_values())
     return (found,) if len(found.columns) else ()
 
 
 @dataclass(frozen=True, eq=False)
 class Single:
-    """Step that rounds rows to float32, because the model has learnt samples of this type."""
+    """Step that rounds rows to float32, the type of the samples that the model has learnt."""
 
     def apply(self, X: Floats) -> Floats:
         """Return the rounded rows."""
@@ -217,7 +217,7 @@ class ClassVote:
     steps : tuple
         Steps that the row goes through for the members that are not `raw`.
     layout : tuple
-        How `raw` members see the row (`core.samples.coded`); () is the row as it is.
+        Form in which `raw` members get the row (`core.samples.coded`); () is the row itself.
     """
 
     n_outputs: int
@@ -228,13 +228,13 @@ class ClassVote:
 
 @dataclass(frozen=True, eq=False)
 class TargetVote:
-    """Weighted sum of the members' predictions; these and the sum stay near the targets seen.
+    """Weighted sum of the members' predictions; these and the sum are clipped to bounds.
 
     Attributes
     ----------
     members : tuple of Member
     least, most : float
-        Bounds to which predictions are clipped; -inf and inf before a target was seen.
+        Bounds near the targets seen; -inf and inf before the first target.
     steps : tuple
         Steps that the row goes through for the members that are not `raw`.
     """
@@ -249,9 +249,10 @@ class TargetVote:
 
 @dataclass(frozen=True, eq=False)
 class PairVote:
-    """Votes of the pairs of classes (0, 1), (0, 2), ... (1, 2), ..., a score > 0 for the first.
+    """Votes of the pairs of classes (0, 1), (0, 2), ... (1, 2), ...
 
-    The sum s of the scores of a class is added to its votes as s / (3 (|s| + 1)) of a vote.
+    A score > 0 is a vote for the first class of the pair. The sum s of the scores for a class
+    breaks ties: it is added to the votes as s / (3 (|s| + 1)).
 
     Attributes
     ----------
@@ -313,7 +314,7 @@ class Scoring:
     missing : bool
         Whether NaN in a row stands for a missing value; otherwise such rows have no scores.
     table : Encoding or None
-        How a row of the columns of a table becomes one of features, the first step of all.
+        The first step of all: converts a row of a table to features. None: the input is no table.
     """
 
     name: str

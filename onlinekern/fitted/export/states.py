@@ -1,4 +1,4 @@
-"""State of a model that goes on learning, and the parts of its step."""
+"""Description of a model that goes on learning after export: its state, and the parts of a step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Described(NamedTuple):
 
 
 def described(part: Any, kind: str) -> Described:
-    """Return a part of the step by its name."""
+    """Return the description of a part of the step: its class name and arguments."""
     known = kind_of(type(part))
     if known is None or not known.options.get("in_c"):
         raise CannotLearn(f"the {kind} {type(part).__name__} has no C")
@@ -44,7 +44,8 @@ class Numbers(NamedTuple):
     Attributes
     ----------
     values, companions : ndarray of shape (n_outputs, length)
-        The model of output k is `scale` times values[k]; see `base.scaled_average` for the others.
+        The model of output k is `scale` times values[k]. The other fields are those of
+        `base.scaled_average`.
     averaging : False, True, 'decay' or float
     scale, total : float
     steps, skipped : int
@@ -62,7 +63,7 @@ class Numbers(NamedTuple):
     def of(
         cls, state: Any, averaging: Any, columns: Any = slice(None), skipped: int = 0
     ) -> Numbers:
-        """Return the numbers of a scaled average, in some columns of it."""
+        """Return the numbers of a scaled average, restricted to some columns."""
         values, companions = (
             np.ascontiguousarray(rows[:, columns]) for rows in (state.values, state.companions)
         )
@@ -73,9 +74,9 @@ class Numbers(NamedTuple):
 class LinearState:
     """Weights of the features of a row, and an intercept.
 
-    A coefficient a moves the intercept by a times `intercept`; `in_length` is added to the squared
-    length of a row. A model of second order has `variances` of the weights and of the intercept,
-    for each output.
+    An update with the coefficient a adds a times `intercept` to the intercept. `in_length` is added
+    to the squared length of a row. A second-order model has `variances` of the weights and of the
+    intercept, for each output.
     """
 
     intercept: float
@@ -84,7 +85,7 @@ class LinearState:
 
 
 class Mean(NamedTuple):
-    """Weight of the samples whose features have a mean, and by what it is multiplied before one."""
+    """Weight of the samples in a mean of features, and its factor before each sample."""
 
     forgetting: float
     weight: float
@@ -94,7 +95,7 @@ class Mean(NamedTuple):
 class MappedState:
     """Weights of the features of a map, and of a constant feature 1 if there is one.
 
-    The weights may be the `mean` of the features of the samples.
+    With `mean`, the weights are the mean of the features of the samples.
     """
 
     map: Map
@@ -103,14 +104,14 @@ class MappedState:
 
 
 class Slots(NamedTuple):
-    """Slots of a policy under which some are free.
+    """Slots of a policy that may leave some slots free.
 
     Attributes
     ----------
     ages : ndarray of int
-        Number of each support vector among those that ever came, from 1 on; 0 in free slots.
+        Number of each support vector among all that were ever added, from 1 on; 0 in free slots.
     free : ndarray of int
-        The free slots; the last one is taken first.
+        The free slots, a stack: the last one is used first.
     """
 
     ages: Array
@@ -118,9 +119,9 @@ class Slots(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """Features of a map, if there is one, and an offset beside kernel values of `slots` vectors.
+    """Features beside kernel values of `slots` vectors: those of a map, if any, and an offset.
 
-    Their weights stand behind the coefficients of the support vectors, which move there.
+    Their weights follow the coefficients of the support vectors.
     """
 
     slots: int
@@ -130,11 +131,11 @@ class Beside(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KernelState:
-    """Coefficients of support vectors, slot by slot, under a policy.
+    """Support vectors and their coefficients, slot by slot, under a policy.
 
-    `added` counts the support vectors that ever came; `lengths` are their kernel values with
-    themselves. If they are `unbounded`, they may fill all the room there is. They are float32 if
-    `single`. A policy may keep `matrices` of them.
+    `added` is the number of support vectors ever added; `lengths` are their kernel values with
+    themselves. If `unbounded`, they may fill all the memory provided. They are float32 if `single`.
+    A policy may have `matrices` of them.
     """
 
     kernel: KernelFunction
@@ -153,10 +154,10 @@ class KernelState:
 class Landmarks:
     """Features L^-1 k(x) of landmarks, which may grow to `room`.
 
-    A sample becomes a landmark if its part beyond the others is above the share `least` of its
-    kernel value with itself, and, with `only_entered`, if it enters the model too; and if its row
-    of the whitening, times the root of that value, is no longer than `steepest`. Once all are there
-    they are `fixed`.
+    A sample x becomes a landmark if all of these hold: its squared distance from the span of the
+    others is above the share `least` of k(x, x); with `only_entered`, it enters the model; and the
+    length of its row of the whitening L^-1, times sqrt(k(x, x)), is at most `steepest`. They are
+    `fixed` when all have been found.
     """
 
     kernel: KernelFunction
@@ -173,9 +174,9 @@ class Landmarks:
 class JointState:
     """Weights of joint features, a dense row of them.
 
-    They are the elements of a row times `factor`, unless that is None, then 1 if there is a
-    `constant`, then those of `map`, which may have none. With a `root`, the map is of the row times
-    this matrix, or this diagonal.
+    The features are the elements of the row times `factor`, unless that is None; then 1 if there is
+    a `constant`; then the features of `map`, which may be None. With a `root`, the input of the map
+    is the row times this matrix, or times this diagonal.
     """
 
     factor: float | None
@@ -202,23 +203,23 @@ class ConfidentState(JointState):
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums of least squares that forget, or whose prior precision follows the stream.
+    """Sums of least squares with forgetting, or with a prior precision that follows the stream.
 
     Attributes
     ----------
     matrix, vectors : ndarrays of shapes (length, length) and (n_outputs, length)
-        A and b of all samples, where sample number i of an epoch weighs `forgetting` ** -i.
+        A and b of all samples, where sample number i of an epoch has the weight `forgetting` ** -i.
     evidence : ndarray of shape (n_outputs + 2,), or (0,)
-        The sums of `core.linalg.evidence`; none if the prior precision stays.
+        The sums of `core.linalg.evidence`; empty if the prior precision is constant.
     coming : float
-        The prior precision that the block takes when it is full; 0 if it takes none.
+        The next prior precision, used from the end of the block on; 0: unchanged.
     since, count : int
-        Samples since the last epoch began, and since the last block.
+        Samples since the epoch began, and since the block began.
     epoch, block : int
-        How many samples these have.
+        Length of an epoch and of a block, in samples.
     forgetting : float
     below : int
-        So many choices below the densest prior precision is what is taken.
+        The prior precision is this many choices below the one of largest evidence.
     """
 
     matrix: Floats
@@ -242,9 +243,9 @@ class Sums:
 class SquaresState(JointState):
     """Weights of least squares, with A^-1 = `inverse`.
 
-    `reg` is the prior precision of a new feature; so
-    many samples have `entered` the sums. The score may be the `leverage` of a row; a part beyond
-    the landmarks counts there above the share `rounding` of its kernel value with itself.
+    `reg` is the prior precision of a new feature, and `entered` the number of samples in the sums.
+    With `leverage`, the score is the leverage of a row. It includes the part of the row outside of
+    the span of the landmarks if that is above the share `rounding` of k(x, x).
     """
 
     inverse: Floats
@@ -257,30 +258,30 @@ class SquaresState(JointState):
 
 @dataclass(frozen=True, eq=False)
 class ForestState:
-    """Trees, and learners of second order on their cells, on the trees as they are.
+    """Trees, which no longer change, with second-order learners on their cells.
 
-    A record holds the weights of the outputs of each expert, then the variances of the experts.
+    A record has, for each expert, the weights of the outputs; then the variances of the experts.
 
     Attributes
     ----------
     trees : Trees
         The weights are the records of the leaves, float32.
     upper : ndarray of shape (n_trees * 16, length), float32
-        Records of the nodes at depth 4, of the experts that see them beside the leaves. Those that
-        there are not stay as they are.
+        Records of the nodes at depth 4, for the experts that use them besides the leaves. Records
+        of nodes that do not exist are not used.
     noises : ndarray of shape (n_experts,)
-        What divides the weights of the samples of each expert.
+        Noise variance of each expert: divides the weights of the samples.
     shares : ndarray of shape (n_experts,)
-        1 / sqrt(number of cells of a sample that the expert sees).
+        1 / sqrt(number of cells of a sample that the expert uses).
     errors, met, weights : ndarray of shape (n_experts, n_experts), float, ndarray (n_experts,)
-        The sums of the products of two experts' errors, the samples that these are of, and the
-        weights of the scores that follow from both.
+        The sums of products of two experts' errors, the weight of the samples in these sums, and
+        the weights of the experts' scores, computed from both.
     held : ndarray of shape (n_targets, 5)
-        What is known of the targets (`core.learning.held_targets`); none of classes.
+        State of `core.learning.held_targets`; empty for classes.
     n_lower : int
-        The first experts see the leaves alone.
+        Number of experts that use only the leaves: the first ones.
     n_labels : int
-        Classes; 0 if targets are numbers, which are learnt in units of `unit` from `offset`.
+        Classes; 0: regression, in which (y - offset) / unit is learnt.
     rule : Described
     second_order : bool
         Whether the rule changes variances.
@@ -311,17 +312,17 @@ class RaceState:
     experts : tuple of Learning
         None of them is a forest.
     costs, links, patience : tuple of float and of int
-        Of each expert, see `core.race` and `core.learning.vote`.
+        For each expert; see `core.race` and `core.learning.vote`.
     losses, counts : ndarray of shape (n_experts + 3,)
-        Of the experts, of the vote, of it lately, and of the combination.
+        Of the experts, of the vote, of the vote lately, and of the combination.
     errors, met : ndarrays of shape (n_experts, n_experts) and (n_experts,)
-        The sums of the products of two experts' errors, and how many those of each expert are.
+        Sums of products of two experts' errors, and the weight of the samples for each expert.
     voting : ndarray of shape (n_experts,)
-        Who is awake.
+        Whether each expert is awake.
     range : ndarray of shape (2,), or (0,)
         The smallest and the largest target so far.
     is_mean : bool
-        Whether the vote is on targets.
+        True for regression (`MeanVote`).
     """
 
     experts: tuple[Learning, ...]
@@ -345,14 +346,14 @@ Space: TypeAlias = LinearState | MappedState | KernelState | JointState | Forest
 
 
 class Ends(NamedTuple):
-    """The ends of the range of each feature, by which sentinels are found.
+    """Statistics of the ends of each feature's range, by which sentinels are found.
 
     Attributes
     ----------
     rows : float
-        How many rows they are of.
+        Number of rows.
     fields : ndarray of shape (n_features, 13)
-        Those that `core.linalg.sentinels.ENDS` names; weights in units of the last row.
+        The fields in `core.linalg.sentinels.ENDS`. The unit of weights is that of the last row.
     """
 
     rows: float
@@ -361,7 +362,7 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scaler:
-    """Running moments of the features, which standardise a row after they have learnt it.
+    """Running moments of the features, which learn a row first, then standardise it.
 
     Attributes
     ----------
@@ -370,12 +371,12 @@ class Scaler:
     centred, scaled : bool
         Whether means are subtracted, and whether rows are divided by deviations and clipped.
     weight : float
-        Total weight of the rows so far, in units of the last one.
+        Total weight of the rows so far; unit: the weight of the last one.
     forgetting, limit : float
     reach : float
-        Deviations beyond which moments about a mean see values as no farther.
+        For moments about a mean, values are clipped at this many deviations.
     ends : Ends, or None
-        What tells numbers that stand for missing values, if these are looked for.
+        Statistics for finding sentinels; None if they are not searched for.
     """
 
     mean: Floats
@@ -390,9 +391,9 @@ class Scaler:
 
 
 class Targets(NamedTuple):
-    """Running mean and scale of the targets so far; `fixed` if they stay as they are.
+    """Running mean and scale of the targets so far; `fixed` if they do not change.
 
-    `far` are the last ones in a row that were beyond reach.
+    `far` is the number of the last targets in a row that were beyond reach.
     """
 
     fixed: bool
@@ -403,7 +404,7 @@ class Targets(NamedTuple):
     far: float
 
 
-# What learning changes of them.
+# The fields that learning changes.
 TARGETS = Targets._fields[1:]
 
 
@@ -414,14 +415,14 @@ class Recent(NamedTuple):
     ----------
     fraction : float
     values : ndarray
-        A ring.
+        A ring buffer.
     noted : int
-        Scores that ever came.
+        Number of scores ever added.
     every : int
-        Scores between two quantiles, once there are many.
+        Number of scores between two updates of the quantile, once there are many.
     quantile : float
     odds : bool
-        Whether the logarithms of their odds have the trend.
+        Whether the trend is fitted to the logarithms of their odds.
     """
 
     fraction: float
@@ -445,16 +446,16 @@ class Learning:
     factors : ndarray of shape (n_classes,), or None
         Factors of the weights of samples.
     step_factors : ndarray of shape (n_classes,), or None
-        Factors of the coefficients; with one against the rest, of the sample's own class only.
+        Factors of the coefficients; with OneVsRest, of the sample's own class only.
     targets : Targets, or None
     seen : int
     lead : int
-        Of the last model over the average (`core.learning.heads`).
+        Lead of the last model over the average (`core.learning.heads`).
     generator : tuple of int
     scaler : Scaler, or None
-        The first step in front of the model.
+        The first step before the model.
     recent : Recent, or None
-        Of a detector.
+        Last scores of a detector.
     """
 
     state: Space

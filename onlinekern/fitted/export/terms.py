@@ -1,7 +1,7 @@
-"""Terms of a score: kernels, explicit features, and functions that are added.
+"""Terms of a score: kernels, explicit features, and functions that are added up.
 
-A term computes `n_outputs` numbers of a row. All of it is plain NumPy in double: the evaluation
-here is the meaning of the fields, and what generated code is compared with.
+A term computes `n_outputs` numbers from a row. The evaluation here, in plain NumPy and in double,
+defines the meaning of the fields; generated code is compared with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from onlinekern.estimators.types import Array, Floats, Sparse
 
-# The kernels whose formula `KernelFunction`, C and ONNX have.
+# The kernels that `KernelFunction`, the C code and the ONNX graphs implement.
 FORMULAS = ("gaussian", "exponential", "laplacian", "polynomial", "linear", "sigmoid", "cosine")
 
 
@@ -59,7 +59,7 @@ class KernelFunction:
         return self.of_products(X @ Z.T)
 
     def of_products(self, products: Floats) -> Floats:
-        """Return the values of a kernel of products x . z alone."""
+        """Return kernel values from inner products x . z, for kernels of these alone."""
         if self.name == "polynomial":
             return (self.gamma * products + self.coef0) ** self.degree
         if self.name == "sigmoid":
@@ -206,7 +206,7 @@ class Mapped:
     def of_waves(self) -> Floats:
         """Return the weights of cosines and sines, ndarray (n_outputs, 2, number of frequencies).
 
-        They are those of the waves themselves, not divided as the features are.
+        They include the factor 1 / sqrt(D) of the features.
         """
         count = self.map.n_features // 2
         return self.weights.reshape(len(self.weights), 2, count) / np.sqrt(count)
@@ -221,7 +221,7 @@ class Moved:
     root : ndarray of shape (n_features,) or (n_features, n_features)
         M^(1/2), which is symmetric, or its diagonal if it is diagonal.
     term : Mapped
-        Term of what x becomes.
+        Term whose input is M^(1/2) x.
     """
 
     root: Floats
@@ -236,7 +236,7 @@ class Moved:
 class Leverage:
     """Term 1 / (1 + z' M z + max(0, kappa(x, x) - z'z) / reg).
 
-    Only landmarks have the part with the maximum.
+    The part with the maximum is for landmarks only.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ class Leverage:
         The symmetric matrix M.
     reg : float
     rounding : float
-        The part beyond the landmarks counts where it is above this share of kappa(x, x).
+        The part with the maximum counts only if it is above this share of kappa(x, x).
     """
 
     map: Map
@@ -259,8 +259,8 @@ class Local:
     """Sum over the nearest prototypes of g_j (U_j [x - c_j, 1]), where ||g|| = 1.
 
     g_j is proportional to exp(-(d_j - d_0) / bandwidth), with the squared distances d to the
-    `n_assign` nearest prototypes, where d_0 is the least. A bandwidth of 0 leaves the nearest one
-    alone.
+    `n_assign` nearest prototypes, of which d_0 is the smallest. With a bandwidth of 0, only the
+    nearest prototype counts.
 
     Attributes
     ----------
@@ -281,26 +281,27 @@ class Local:
     intercepts: Floats
 
 
-# A scaled value is held within so many spreads: a constant of `core.partitions.scale`.
+# Scaled values are clipped to +-FARTHEST, as in `core.partitions.scale`.
 FARTHEST = 1e6
-# And values that guesses of missing ones come from, and guesses.
+# Values that guesses are computed from, and guesses, are clipped to +-FARTHEST_GIVEN.
 FARTHEST_GIVEN = 4.0
-# So far from the center are features bent.
+# |u| is clipped at this before the logarithm of `Bends`.
 FARTHEST_BENT = 1e300
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Columns of a scaled row whose numbers are looked up.
+    """Lookup tables for columns of a scaled row.
 
-    The entries of a table are: of a value that is none of the following, of NaN, of 0, of 1, ...
+    A table has an entry for unknown values, one for NaN, and one for each of the values 0, 1, ...
 
     Attributes
     ----------
     sources, columns : ndarray of shape (n,)
-        Feature and column of each table. The columns behind those of the features are in order.
+        Feature that is looked up, and column that is written. Columns after those of the features
+        are in order.
     starts : ndarray of shape (n + 1,)
-        Where the entries of each table begin, and their count.
+        Index of the first entry of each table, and the number of all entries.
     entries : ndarray of float32
     """
 
@@ -323,9 +324,10 @@ class Tables:
 
 @dataclass(frozen=True, eq=False)
 class Bends:
-    """Features with heavy tails, seen as sign(u) log2(1 + |u|), u = (x - center) factor.
+    """Replaces features x with heavy tails by sign(u) log2(1 + |u|), u = (x - center) factor.
 
-    The logarithm is linear between powers of two, and |u| counts as at most `FARTHEST_BENT`.
+    The logarithm is interpolated linearly between powers of two, and |u| is clipped at
+    `FARTHEST_BENT`.
 
     Attributes
     ----------
@@ -343,7 +345,7 @@ class Bends:
         return len(self.features) > 0
 
     def fill(self, X: Floats) -> Floats:
-        """Return the rows with these features bent."""
+        """Return the rows with these features transformed."""
         X = X.copy()
         own = (X[:, self.features] - self.centers) * self.factors
         mantissas, exponents = np.frexp(1 + np.minimum(np.abs(own), FARTHEST_BENT))
@@ -353,20 +355,22 @@ class Bends:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """One-hot columns, whose orders take the axes of the first members of each group.
+    """Groups of one-hot columns, replaced by positions of the category in a few orders.
+
+    The orders of a group are written to the columns of its first members.
 
     Attributes
     ----------
     members : ndarray of shape (n_members,)
         Features, group by group.
     starts : ndarray of shape (n + 1,)
-        Where the members of each group begin, and their count.
+        Index of the first member of each group, and the number of all members.
     middles : ndarray of shape (n_members,)
-        A member is on where its value is larger.
+        A member is on if its value is above this threshold.
     bases : ndarray of shape (n, n_orders), float32
-        The orders where no member is on. A group has at most as many as members.
+        Positions if no member is on. A group has at most as many orders as members.
     steps : ndarray of shape (n_members, n_orders), float32
-        What a member adds that is on.
+        Added to the positions if a member is on.
     """
 
     members: Array
@@ -377,17 +381,17 @@ class Groups:
 
     @property
     def any(self) -> bool:
-        """Whether columns are one-hot."""
+        """Whether there are groups."""
         return len(self.members) > 0
 
     @property
     def has(self) -> Array:
-        """Which orders each group has, the first ones, ndarray of shape (n, n_orders)."""
+        """Mask of the orders that each group has, ndarray of shape (n, n_orders)."""
         return np.arange(self.bases.shape[1]) < np.diff(self.starts)[:, np.newaxis]
 
     @property
     def axes(self) -> Array:
-        """The axes that the orders have, group by group, ndarray of shape (has.sum(),)."""
+        """The columns of the orders, group by group, ndarray of shape (has.sum(),)."""
         places = self.starts[:-1, np.newaxis] + np.arange(self.bases.shape[1])
         return self.members[places[self.has]]
 
@@ -409,12 +413,13 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """What a scaled row has where values are missing, in features with gaps.
+    """Replacements for missing values in a scaled row, for the features with gaps.
 
-    A guess stands there, the weighted sum of the givers' scaled values, 0 where these are missing.
-    Both are held within -FARTHEST_GIVEN ... FARTHEST_GIVEN, and the sum is of float64. Two sums of
-    weights of missing values, less their means, follow the columns of the tables. At the end of the
-    row are two columns for each feature, which have its places where the value is missing.
+    A missing value is replaced by a guess, a weighted sum of the givers' scaled values, of which
+    missing ones are 0. Values and sum are clipped to +-FARTHEST_GIVEN; the sum is computed in
+    float64. Two weighted counts of missing values, minus their means, follow the columns of the
+    tables. At the end of the row are two columns for each of these features: its value, or the two
+    `places` if it is missing.
 
     Attributes
     ----------
@@ -440,7 +445,7 @@ class Gaps:
         return len(self.sources) > 0
 
     def fill(self, X: Floats, Z: Array) -> Array:
-        """Write guesses and sums of rows X into the scaled rows Z; return the last columns."""
+        """Write guesses and counts of rows X into the scaled rows Z; return the last columns."""
         missing = np.isnan(X[:, self.sources])
         given = held(Z[:, self.givers].astype(np.float64))
         guesses = held(given @ self.guesses.T.astype(np.float64))
@@ -452,7 +457,7 @@ class Gaps:
 
 
 def held(values: Floats) -> Floats:
-    """Return values within -FARTHEST_GIVEN ... FARTHEST_GIVEN."""
+    """Return values clipped to +-FARTHEST_GIVEN."""
     return np.clip(values, -FARTHEST_GIVEN, FARTHEST_GIVEN)
 
 
@@ -460,34 +465,33 @@ def held(values: Floats) -> Floats:
 class Trees:
     """Sum of the weights of the leaf that a row falls into in each tree.
 
-    Features are bent, and the row is scaled, z_j = (x_j - center_j) factor_j, or 0 for NaN, held
-    within -FARTHEST ... FARTHEST and rounded to float32. Tables put other numbers in the place of
-    some, or behind them, groups in the place of one-hot columns, and gaps in the place of NaN.
-    Products of all of them with the directions follow, which are added up in float32, number by
-    number, and the last columns of gaps. In a node, a row goes left if the number that the node
-    looks at is at most its cut.
+    Features are bent, and the row is scaled: z_j = (x_j - center_j) factor_j, or 0 for NaN, clipped
+    to +-FARTHEST and rounded to float32. Groups replace one-hot columns, gaps replace NaN, and
+    tables replace some columns or add further ones. Then follow the products of these columns, the
+    axes, with the directions, summed in float32 in the order of the columns, and the last columns
+    of gaps. At a node, a row goes left if its value in the node's column is at most the cut.
 
-    A node is followed by those of its left subtree, and these by those of its right one. Leaves are
-    no nodes: a row is in one where no nodes are left.
+    Nodes are in preorder: a node, its left subtree, its right subtree. Leaves are not stored: a row
+    has reached a leaf when no nodes are left.
 
     Attributes
     ----------
     center, factor : ndarray of shape (n_features,)
     directions : ndarray of shape (n_axes, n_directions), float32
-        n_axes are the features, the further columns of the tables, and those of gaps.
+        The axes are the features, the further columns of tables, and the two counts of gaps.
     tables : Tables
     gaps : Gaps
     groups : Groups
     bends : Bends
     cuts : ndarray of shape (n,), float32
     features : ndarray of shape (n,)
-        Which number of a scaled row a node looks at.
+        Column of the scaled row that a node compares with its cut.
     left : ndarray of shape (n,)
-        How many nodes the left subtree has.
+        Number of nodes in the left subtree.
     first : ndarray of shape (n_trees + 1,)
-        Where the nodes of each tree begin.
+        Index of the first node of each tree, and the number of all nodes.
     weights : ndarray of shape (n + n_trees, n_outputs)
-        Of the leaves of each tree, from left to right.
+        Weights of the leaves of each tree, from left to right.
     """
 
     center: Floats
@@ -504,7 +508,7 @@ class Trees:
     weights: Floats
 
     def scaled(self, X: Floats) -> Array:
-        """Return the scaled rows with their products, ndarray (n, width) of float32."""
+        """Return the scaled rows with all columns, ndarray (n, width) of float32."""
         own = (self.bends.fill(X) if self.bends.any else X) - self.center
         own = np.clip(own * self.factor, -FARTHEST, FARTHEST).astype(np.float32)
         Z = np.zeros((len(X), len(self.directions)), dtype=np.float32)
@@ -526,7 +530,7 @@ class Trees:
         return total
 
     def leaves(self, Z: Array, first: int, end: int) -> Array:
-        """Return the leaf of each scaled row in the tree of some nodes, counted from `first`."""
+        """Return `first` plus the leaf of each scaled row, in the tree of nodes first ... end."""
         at, ends, leaf = (np.full(len(Z), place) for place in (first, end, first))
         while (rows := np.flatnonzero(at < ends)).size:
             node = at[rows]

@@ -1,4 +1,4 @@
-"""Export of ONNX graphs that compute what a description says."""
+"""Export of models as ONNX graphs, from a description of their scoring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onlinekern.fitted.export.describe import describe
 from onlinekern.fitted.export.scoring import Scoring
 from onlinekern.fitted.save.atomic import replacing
 
-# Both are of 2022, so that older runtimes take them: onnxruntime 1.15 was tried.
+# Both are of 2022, so that older runtimes load the graphs: onnxruntime 1.15 was tried.
 OPSET, IR_VERSION = 17, 8
 WANTED = "export_onnx needs onnx: pip install 'onlinekern[onnx]'"
 
@@ -44,7 +44,7 @@ def model_of(estimator: Any, dtype: np.dtype[Any]) -> Any:
     from onlinekern.fitted.export.onnx.table import encoded, inputs_of
 
     scoring = describe(estimator)
-    # A column may be called as an operator is.
+    # A prefix, because a column of the table may have the name of a tensor of the graph.
     graph = Graph("" if scoring.table is None else "onlinekern/")
     x = Tensor(graph, "X", dtype)
     inputs = [x] if scoring.table is None else inputs_of(graph, scoring.table, dtype)
@@ -85,7 +85,7 @@ def add_outputs(graph: Any, x: Any, scoring: Scoring, estimator: Any) -> dict[st
 
 
 def widths(name: str, scoring: Scoring) -> tuple[int, ...]:
-    """Return the lengths of the axes of an output, but for the rows."""
+    """Return the shape of an output without the axis of rows."""
     if name == "label":
         return (1,) if scoring.head == "outlier" else ()
     if name == "probabilities":
@@ -94,7 +94,7 @@ def widths(name: str, scoring: Scoring) -> tuple[int, ...]:
 
 
 def information(name: str, dtype: np.dtype[Any], *axes: int) -> Any:
-    """Return what a graph says about an input or an output of any number of rows."""
+    """Return name, type and shape of an input or output, for any number of rows."""
     from onnx import TensorProto, helper
 
     kind = TensorProto.STRING if dtype.kind == "O" else helper.np_dtype_to_tensor_dtype(dtype)

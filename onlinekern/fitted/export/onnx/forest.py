@@ -1,4 +1,4 @@
-"""Trees as operators of ONNX."""
+"""Trees as ONNX operators."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from onlinekern.fitted.export.terms import (
 
 
 def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
-    """Return the weights of the leaf of each tree, added up in the type of the rows.
+    """Return the sum of the weights of each tree's leaf, in the type of the rows.
 
-    The operator adds up in float32, whatever it is given. So it gives the scores of one output in
-    float32, and otherwise the numbers of the leaves: for several outputs these are fewer numbers.
+    The tree operator always adds in float32. So it computes the scores only for a single output in
+    float32. Otherwise it computes the index of the leaf in each tree, and the weights are gathered.
+    This also needs fewer attributes for several outputs.
     """
     attributes = nodes_of(term)
     rows = scaled(graph, x, term)
@@ -39,7 +40,7 @@ def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
 def sums_of_leaves(
     graph: Graph, x: Tensor, term: Trees, rows: Tensor, attributes: dict[str, Any]
 ) -> Tensor:
-    """Return the sums of the weights of the leaves, whose numbers the operator gives."""
+    """Return the sums of the weights of the leaves, whose indices the tree operator computes."""
     n_trees = len(term.first) - 1
     leaves = graph.op(
         "TreeEnsembleRegressor", rows, domain=ML_DOMAIN, n_targets=n_trees, **attributes
@@ -70,7 +71,7 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     d, count = term.directions.shape
     if count == 0:
         return graph.beside(z, *sides)
-    # Sums of a product of matrices have an order of their own; these are in that of the features.
+    # Not a matrix product, whose order of summation is unknown: sum in the order of the columns.
     each = graph.op("Unsqueeze", z, graph.integers([2])) * term.directions
     sums = graph.op("CumSum", each, graph.integers(1))
     last = graph.columns(sums, d - 1)
@@ -78,12 +79,12 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
 
 
 def bent(graph: Graph, x: Tensor, bends: Bends, d: int) -> Tensor:
-    """Return the features with those of heavy tails bent, of float64."""
+    """Return the features, those with heavy tails bent, in float64."""
     own = graph.columns(x, bends.features)
     u = (own - bends.centers) * bends.factors
     size = graph.op("Clip", graph.op("Abs", u), 0.0, FARTHEST_BENT) + 1.0
     exponent = graph.op("Floor", graph.op("Log", size) * (1 / np.log(2)))
-    # Beside a power of two the next one gives the same number.
+    # Rounding may give the wrong exponent next to a power of two; the result is the same there.
     part = size / graph.op("Pow", 2.0, exponent, dtype=np.float64)
     far = part - 1.0 + exponent
     found = graph.op("Sign", u) * far
@@ -92,33 +93,33 @@ def bent(graph: Graph, x: Tensor, bends: Bends, d: int) -> Tensor:
 
 
 def put_together(graph: Graph, x: Tensor, z: Tensor, groups: Groups, d: int) -> Tensor:
-    """Return the scaled features with the orders of one-hot columns in their first axes."""
+    """Return the scaled features with the orders of groups in place of one-hot columns."""
     n, n_orders = groups.bases.shape
     steps = np.zeros((len(groups.members), n, n_orders))
     steps[np.arange(len(steps)), groups.owners] = groups.steps
     own = graph.columns(x, groups.members)
     on = graph.cast(own, np.float64) > groups.middles
-    # Where one is on the sum of two numbers of float32 is exact in double, and rounded once.
+    # If one member is on, the sum of two floats is exact in double, and rounded once.
     sums = graph.cast(on, np.float64) @ steps[:, groups.has]
     found = graph.cast(sums + groups.bases[groups.has].astype(float), np.float32)
     return in_place(graph, z, found, groups.axes, d)
 
 
 def in_place(graph: Graph, z: Tensor, found: Tensor, columns: Array, d: int) -> Tensor:
-    """Return the d columns of z with others in the place of some, or behind them in turn."""
+    """Write the columns `found` to the given columns of z, of which those >= d are appended."""
     order = np.arange(d + np.count_nonzero(columns >= d))
     order[columns] = d + np.arange(len(columns))
     return graph.columns(graph.beside(z, found), order)
 
 
 def filled(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the scaled features with guesses, numbers of missing values, and the sides."""
+    """Return the scaled features with guesses, the counts of missing values, and the sides."""
     gaps, d = term.gaps, len(term.center)
     own, both = graph.integers(gaps.sources), graph.integers(np.repeat(gaps.sources, 2))
     missing = graph.op("IsNaN", graph.columns(x, own))
     given = graph.cast(graph.columns(z, gaps.givers), np.float64)
     given = graph.op("Clip", given, -FARTHEST_GIVEN, FARTHEST_GIVEN)
-    # Products of float32 are exact in double: the order of the sum does not tell.
+    # Products of float32 are exact in double: the sum hardly depends on its order.
     guesses = graph.op("Clip", given @ gaps.guesses.T, -FARTHEST_GIVEN, FARTHEST_GIVEN)
     known = graph.where(missing, graph.cast(guesses, np.float32), graph.columns(z, own))
     aside = graph.op("IsNaN", graph.columns(x, both))
@@ -129,7 +130,7 @@ def filled(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> tuple[Tensor, Ten
 
 
 def without_nan(graph: Graph, x: Tensor) -> Tensor:
-    """Return numbers with 0 in place of NaN."""
+    """Return x with 0 in place of NaN."""
     return graph.where(graph.op("IsNaN", x), 0.0, x)
 
 
@@ -149,16 +150,16 @@ def looked_up(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> Tensor:
 
 
 def nodes_of(term: Trees) -> dict[str, Any]:
-    """Return the attributes of the operator: each leaf has its number in its tree as a weight.
+    """Return the attributes of the tree operator; the weight of a leaf is its index in its tree.
 
-    The numbers of a tree's leaves follow those of its nodes.
+    In the numbering of a tree, its leaves follow its nodes.
     """
     sizes = np.diff(term.first)
     nodes, leaves = positions(sizes), positions(sizes + 1)
     trees = np.arange(len(sizes))
     node_trees, leaf_trees = np.repeat(trees, sizes), np.repeat(trees, sizes + 1)
     left, right = children(term, sizes[node_trees], nodes)
-    # Runtimes are used to nodes that stand tree by tree.
+    # Runtimes may expect the nodes tree by tree.
     order = np.argsort(np.concatenate([node_trees, leaf_trees]), kind="stable")
     nothing = np.zeros(len(leaves), np.int64)
     lists = {
@@ -180,15 +181,15 @@ def nodes_of(term: Trees) -> dict[str, Any]:
 
 
 def positions(counts: Array) -> Array:
-    """Return 0, 1, ... of each of some groups of so many."""
+    """Return 0, 1, ..., count - 1 for each of the counts, concatenated."""
     starts = np.cumsum(counts) - counts
     return np.arange(counts.sum()) - np.repeat(starts, counts)
 
 
 def children(term: Trees, sizes: Array, nodes: Array) -> tuple[Array, Array]:
-    """Return the numbers of the left and the right child of each node in its tree.
+    """Return the numbers of the left and the right child of each node, in its tree.
 
-    `sizes` and `nodes` are the size of a node's tree and its number there.
+    `sizes`: number of nodes in each node's tree. `nodes`: each node's number in its tree.
     """
     n = len(nodes)
     ends, leaves = (nodes == 0) * sizes, np.zeros(n, np.int64)

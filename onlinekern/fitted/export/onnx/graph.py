@@ -1,4 +1,4 @@
-"""ONNX graph that grows, operator by operator."""
+"""Builder of an ONNX graph, operator by operator."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export.terms import dense
 
-# A message of protobuf holds so many bytes, less what nodes and names may take.
+# Most bytes of constants: the limit of a protobuf message, minus space for nodes and names.
 MOST_BYTES = (1 << 31) - (1 << 22)
-# Operators whose results are true or false.
+# Operators with boolean results.
 QUESTIONS = {"And", "Equal", "Greater", "GreaterOrEqual", "IsNaN", "Less"}
-# Operators of trees are in a domain of their own, which has not changed them since version 1.
+# Domain of the operators for trees and label encoding, used in their version 1.
 ML_DOMAIN, ML_OPSET = "ai.onnx.ml", 1
 
 
 def operator(kind: str) -> Callable[..., Tensor]:
-    """Return the method that adds a node of a kind for an operator of Python."""
+    """Return a method that adds a node of an ONNX operator, for a Python operator."""
     return lambda tensor, *other: tensor.graph.op(kind, tensor, *other)
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """Result of an operator, or a constant; ``a + b`` adds a node to the graph, and so do others.
+    """Result of an operator, or a constant. Expressions such as ``a + b`` add nodes to the graph.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Graph:
     Parameters
     ----------
     prefix : str, default=''
-        Beginning of all names, in a graph that also has nodes of others.
+        Prefix of all names, for a graph that also has nodes from elsewhere.
 
     Attributes
     ----------
@@ -70,11 +70,11 @@ class Graph:
         self.n_bytes = self.n_names = 0
 
     def domains(self) -> dict[str, int]:
-        """Return the versions of the domains of all operators, but for the standard one."""
+        """Return the versions of the operators' domains, except the standard one."""
         return {ML_DOMAIN: ML_OPSET} if any(node.domain for node in self.nodes) else {}
 
     def new_name(self, kind: str) -> str:
-        """Return a name that nothing has yet."""
+        """Return an unused name."""
         self.n_names += 1
         return f"{self.prefix}{kind}_{self.n_names}"
 
@@ -92,17 +92,17 @@ class Graph:
         return found
 
     def rows(self, vectors: Any, dtype: Any) -> Array:
-        """Return vectors as the dense array of a constant; raise ValueError if it is too large."""
+        """Return vectors as a dense array for a constant; raise ValueError if it is too large."""
         self.check_room(vectors.shape[0] * vectors.shape[1], np.dtype(dtype))
         return dense(vectors)
 
     def reserve(self, size: int, dtype: np.dtype[Any]) -> None:
-        """Count a constant of so many numbers."""
+        """Count the bytes of a constant of `size` numbers."""
         self.check_room(size, dtype)
         self.n_bytes += size * dtype.itemsize
 
     def check_room(self, size: int, dtype: np.dtype[Any]) -> None:
-        """Raise ValueError unless the file can hold so many more numbers."""
+        """Raise ValueError unless the file has room for `size` more numbers."""
         n_bytes = self.n_bytes + size * dtype.itemsize
         if n_bytes > MOST_BYTES:
             more = "" if dtype == np.float32 else "; dtype='float32' takes half of it"
@@ -122,7 +122,7 @@ class Graph:
         *inputs : Tensor, array-like or number
             An input that is no tensor becomes a constant of the type of the first tensor.
         dtype : numpy dtype, default=None
-            Type of the result. None is bool for a question, else that of the first tensor.
+            Type of the result. None: bool for `QUESTIONS`, else the type of the first tensor.
         **attributes : dict
             Attributes of the operator.
         """
@@ -142,7 +142,7 @@ class Graph:
         self.nodes.append(helper.make_node(kind, inputs, outputs, name, **attributes))
 
     def integers(self, values: Any) -> Tensor:
-        """Return a constant of numbers of axes or positions."""
+        """Return an int64 constant, for axes or indices."""
         return self.constant(values, np.int64)
 
     def cast(self, tensor: Tensor, dtype: Any) -> Tensor:
@@ -157,16 +157,16 @@ class Graph:
         return self.op("Shape", tensor, dtype=np.int64)
 
     def columns(self, tensor: Tensor, places: Any) -> Tensor:
-        """Return some columns; with a number, one of them without an axis for it."""
+        """Return some columns; for a single index, the column without its axis."""
         places = places if isinstance(places, Tensor) else self.integers(places)
         return self.op("Gather", tensor, places, axis=1)
 
     def beside(self, *tensors: Tensor) -> Tensor:
-        """Return tensors one beside the other, as columns of one."""
+        """Return the tensors concatenated along columns."""
         return tensors[0] if len(tensors) == 1 else self.op("Concat", *tensors, axis=1)
 
     def where(self, condition: Tensor, value: Any, otherwise: Tensor) -> Tensor:
-        """Return a tensor or number where a condition holds, and another tensor elsewhere."""
+        """Return `value` where the condition holds, and `otherwise` elsewhere."""
         if not isinstance(value, Tensor):
             value = self.constant(value, otherwise.dtype)
         return self.op("Where", condition, value, otherwise, dtype=otherwise.dtype)
@@ -188,9 +188,9 @@ class Graph:
         return tensors[0] if len(tensors) == 1 else self.op("Sum", *tensors)
 
     def each_row(self, tensor: Tensor, body: Graph, given: str, result: Tensor, n: int) -> Tensor:
-        """Return what another graph, which sees the names of this one, makes of each row.
+        """Return the `result` of graph `body` for each row, whose n numbers have the name `given`.
 
-        Memory does not grow with the number of rows. `n` numbers of a row give `result`.
+        `body` may use names of this graph. Memory does not grow with the number of rows.
         """
         kind = helper.np_dtype_to_tensor_dtype(tensor.dtype)
         inner = helper.make_graph(
@@ -205,7 +205,7 @@ class Graph:
 
 
 def narrowed(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Return numbers in a type; raise ValueError if it has no room for one of them."""
+    """Convert numbers to a type; raise ValueError if one of them overflows."""
     if dtype.kind != "f":
         return np.ascontiguousarray(array.astype(dtype)).reshape(array.shape)
     with np.errstate(over="ignore"):

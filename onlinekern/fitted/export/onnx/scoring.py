@@ -1,4 +1,4 @@
-"""Whole models as ONNX graphs: steps, a sum or a vote, links, and what follows from the scores."""
+"""Whole models as ONNX graphs: steps, a sum or a vote, links, labels and probabilities."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Link(NamedTuple):
     Attributes
     ----------
     below, above, offset_below, offset_above : float
-        They give z = above f + offset_above if f > 0, else z = below f + offset_below.
+        z = above f + offset_above if f > 0, else z = below f + offset_below.
     most : float
-        What of z is beyond +-most counts by its logarithm.
+        z beyond +-most is compressed by a logarithm.
     softmax : bool
-        Whether more than two classes have the softmax of z; else they have 1 / (1 + exp(-z)), made
-        to sum to 1.
+        With more than two classes: True for the softmax of z, False for 1 / (1 + exp(-z)), divided
+        by the sum over classes.
     winner : float, default=0.0
-        What is added to z of the class of the largest score, among more than two.
+        Added to z of the class with the largest score, with more than two classes.
     others : ndarray of shape (n_classes,) or None, default=None
-        What is added to z of the other classes. Then only differences from the largest z are
-        beyond `most`. None: nothing is added.
+        Added to z of the other classes; then `most` limits the difference from the largest z.
+        None: nothing is added.
     floor : float, default=0.0
-        If above 0, scores are shares of the classes, and f is their logarithm (`calibration`).
+        If above 0, scores are class shares, and f is their logarithm (`calibration`).
     """
 
     below: float
@@ -59,12 +59,12 @@ def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
         isinstance(term, Trees) for each in parts.sums_of(scoring.body) for term in each.terms
     ):
         return scores
-    # Trees take NaN for a missing value: here it makes the scores NaN.
+    # Trees treat NaN as a missing value. This model does not: NaN makes its scores NaN.
     return scores + graph.sum(x * 0.0)
 
 
 def after_all(graph: Graph, x: Tensor, steps: tuple[parts.Step, ...]) -> Tensor:
-    """Return the rows after some steps, in the type that they have before."""
+    """Return the rows after some steps, in their type before the steps."""
     dtype = x.dtype
     for step in steps:
         x = after(graph, x, step, dtype)
@@ -80,7 +80,7 @@ def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Te
         return blanked(graph, graph.cast(x, dtype), step)
     if isinstance(step, parts.Features):
         return features(graph, graph.cast(x, dtype), step.map)
-    # A mean may be much larger than deviations from it: these are computed in double.
+    # A mean may be much larger than the deviations from it: subtract in double.
     x = graph.cast(x, np.float64)
     if isinstance(step, parts.Turned):
         return x @ step.root
@@ -94,7 +94,7 @@ def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Te
 
 
 def blanked(graph: Graph, x: Tensor, step: parts.Sentinels) -> Tensor:
-    """Return the rows with NaN in the place of numbers that stand for missing values."""
+    """Return the rows with NaN in place of sentinels."""
     columns = step.columns
     own = graph.columns(x, columns)
     missing = graph.op("Equal", own, step.numbers[columns])
@@ -122,7 +122,7 @@ def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
 
 
 def of_both(graph: Graph, both: Tensor, twin: parts.Twin) -> Tensor:
-    """Return the score that a target and its twin make, (n, 1)."""
+    """Combine the predictions from a target and its twin, (n, 1)."""
     own, z = (graph.columns(both, [k]) for k in range(2))
     z = graph.op("Clip", z, -parts.MOST_TWIN, parts.MOST_TWIN)
     # Not every runtime has sinh in double.
@@ -132,7 +132,7 @@ def of_both(graph: Graph, both: Tensor, twin: parts.Twin) -> Tensor:
 
 
 def bounded(graph: Graph, targets: Tensor, body: parts.TargetVote | parts.Twin) -> Tensor:
-    """Return targets that are held within the bounds of a vote or a twin."""
+    """Return targets clipped to the bounds of a vote or a twin."""
     return graph.op("Clip", targets, *parts.bounds_in(body, targets.dtype))
 
 
@@ -140,7 +140,7 @@ def votes_of_pairs(graph: Graph, scores: Tensor, body: parts.PairVote) -> Tensor
     """Return the votes for the classes, (n, n_classes), from the scores of their pairs."""
     signs = body.signs()
     above = graph.cast(scores > 0.0, scores.dtype)
-    # A pair whose second class has the vote takes back what it has for certain.
+    # Each class starts with the votes of all pairs in which it is second, minus those it loses.
     votes = above @ signs + np.maximum(-signs, 0).sum(axis=0)
     totals = scores @ signs
     return votes + totals / ((graph.op("Abs", totals) + 1.0) * 3.0)
@@ -157,7 +157,7 @@ def sum_scores(graph: Graph, x: Tensor, body: parts.Sum) -> Tensor:
 
 
 def rowwise(graph: Graph, x: Tensor, body: parts.Sum, found: list[Tensor]) -> list[Tensor]:
-    """Return zeros for every row if there are only constants, which are a single row."""
+    """Return zeros for every row if all terms are constants, which have a single row; else []."""
     constants = {tensor.name for tensor in graph.constants}
     if all(part.name in constants for part in found):
         return [zeros(graph, x, body.n_outputs)]
@@ -174,19 +174,19 @@ def zeros(graph: Graph, x: Tensor, n_outputs: int) -> Tensor:
 def opinion(
     graph: Graph, scores: Tensor, member: parts.Member, body: parts.ClassVote | parts.TargetVote
 ) -> Tensor:
-    """Return what a member says in a vote."""
+    """Return the answer of a member of a vote: class shares, or a bounded target."""
     if isinstance(body, parts.TargetVote):
         return bounded(graph, scores, body)
     scaled = scores * member.link if member.link else scores
     if body.n_outputs == 1:
         if member.link == 0:
             return graph.op("Clip", scores, -1.0, 1.0)
-        # This is 2 / (1 + exp(-f)) - 1, where small scores keep all digits.
+        # 2 / (1 + exp(-f)) - 1 as tanh(f / 2), which loses no digits of small scores.
         return graph.op("Tanh", scaled * 0.5)
     if member.link == 0:
         own = graph.op("Max", (scores + 1.0) * 0.5, 0.0)
     elif member.link < 0:
-        # Its largest number is 1, as that of the core is.
+        # Scaled so that the largest is 1, as in the core.
         apart = -scaled
         own = graph.op("Exp", apart - graph.largest(apart))
     else:
@@ -196,7 +196,7 @@ def opinion(
 
 
 def label_table(labels: Array) -> tuple[Array, Any]:
-    """Return labels as ONNX has them, and their type: int64 for whole numbers, else text."""
+    """Return labels for ONNX and their type: int64 if all are integers, else text."""
     numbers = [label for label in labels.tolist() if isinstance(label, int | float)]
     if len(numbers) == len(labels) and all(is_int64(number) for number in numbers):
         return np.array([int(number) for number in numbers]), np.int64
@@ -204,7 +204,7 @@ def label_table(labels: Array) -> tuple[Array, Any]:
 
 
 def is_int64(number: int | float) -> bool:
-    """Return whether int64 holds a number."""
+    """Return whether a number is an integer within int64."""
     return float(number).is_integer() and -(2**63) <= int(number) < 2**63
 
 
@@ -229,15 +229,15 @@ def probabilities(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> T
         return graph.op("Sigmoid", graph.beside(-z, z))
     if link.softmax:
         return graph.op("Softmax", apart(graph, scores, z, link), axis=1)
-    # The softmax of log(1 / (1 + exp(-z))) is 1 / (1 + exp(-z)), made to sum to 1, and keeps
-    # its digits where all of them are next to 0.
+    # The softmax of log(1 / (1 + exp(-z))) is 1 / (1 + exp(-z)) divided by the sum over classes,
+    # without loss of digits if all of these are tiny.
     tail = graph.op("Exp", -graph.op("Abs", z))
     logs = graph.op("Min", z, 0.0) - graph.op("Log", tail + 1.0)
     return graph.op("Softmax", logs, axis=1)
 
 
 def logits(graph: Graph, scores: Tensor, floor: float, n_outputs: int) -> Tensor:
-    """Return what slopes are those of: the scores, or the logarithms of shares."""
+    """Return f: the scores, or the logarithms of class shares (`calibration.logits_of`)."""
     if floor == 0:
         return scores
     if n_outputs > 1:
@@ -265,12 +265,12 @@ def calibrated(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> Tens
         z = z + graph.where(is_above, *offsets)
     if link.others is None:
         z = uncertain(graph, z, link.most)
-    # A certain score may be an infinite one, whose differences are no numbers.
+    # Clip z, so that differences of infinite values do not become NaN.
     return graph.op("Clip", z, -largest / 4, largest / 4)
 
 
 def apart(graph: Graph, scores: Tensor, z: Tensor, link: Link) -> Tensor:
-    """Return z with what is added for the winner and the others, less the largest."""
+    """Return z plus `winner` and `others`, minus the largest, compressed beyond `most`."""
     if link.others is None:
         return z
     winner = graph.op("ArgMax", scores, axis=1, keepdims=1, dtype=np.int64)
@@ -281,7 +281,7 @@ def apart(graph: Graph, scores: Tensor, z: Tensor, link: Link) -> Tensor:
 
 
 def uncertain(graph: Graph, z: Tensor, most: float) -> Tensor:
-    """Return z with the logarithm of what is beyond +-most."""
+    """Return z, compressed by a logarithm beyond +-most."""
     if most == np.inf:
         return z
     size = graph.op("Abs", z)
@@ -291,14 +291,14 @@ def uncertain(graph: Graph, z: Tensor, most: float) -> Tensor:
 
 
 def owner_of(cls: type, name: str) -> type | None:
-    """Return the class that defines a method of another, or None without such a method."""
+    """Return the base class (or the class itself) that defines a method, or None."""
     return next((one for one in cls.__mro__ if name in vars(one)), None)
 
 
 def link_of(estimator: Any) -> Link | None:
     """Return the link of a classifier, or of a pipeline's last step; None if it has none.
 
-    A subclass of another package has none, for it may compute other probabilities.
+    A subclass that overrides its probabilities has none.
     """
     learner = learner_of(estimator)
     owners = {owner_of(type(learner), name) for name in ("predict_proba", "predict_log_proba")}

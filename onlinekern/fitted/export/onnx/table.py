@@ -1,4 +1,4 @@
-"""Columns of a table as inputs of ONNX: operators make features of them, as an encoder does."""
+"""Columns of a table as inputs of an ONNX graph, converted to features as by an encoder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onlinekern.preprocessing.tables.dates import DAY, HOUR, MONDAY, WEEK, YEAR
 DOUBLE, TEXT = np.dtype(np.float64), np.dtype(object)
 # Names of outputs, which no column may have.
 OUTPUTS = ("label", "probabilities", "scores", "variable")
-# Days from the beginning of March of the year 0 to 1970, and the lengths of 400, 100, 4, 1 years.
+# Days from March 1 of the year 0 to 1970, and the days in 400, 100 and 4 years.
 SINCE_MARCH, LENGTHS = 719468, (146097, 36524, 1460)
 
 
@@ -75,7 +75,7 @@ def features_of(graph: Graph, x: Tensor, column: Any) -> Tensor:
 
 
 def places(graph: Graph, x: Tensor, texts: tuple[str, ...], other: int) -> Tensor:
-    """Return the place of each text among some, and another number for all others."""
+    """Return the index of each text in `texts`, or `other` for all other texts."""
     return graph.op(
         "LabelEncoder", x, dtype=np.int64, domain=ML_DOMAIN, classes_strings=list(texts),
         default_int64=other,
@@ -87,7 +87,7 @@ def one_hot(graph: Graph, x: Tensor, column: Any) -> Tensor:
     width = column.n_features
     known = (*column.known,) or ("",)
     other = width - 1 if len(column.known) == column.room else width
-    # The last row is that of texts that have no feature yet.
+    # The last row is for texts without a feature.
     rows = np.vstack([np.eye(width), np.zeros(width)])
     found = places(graph, x, known, other)
     if not column.known:
@@ -97,7 +97,7 @@ def one_hot(graph: Graph, x: Tensor, column: Any) -> Tensor:
 
 
 def code(graph: Graph, x: Tensor, column: Any) -> Tensor:
-    """Return the numbers of the categories of a column; NaN where one is missing."""
+    """Return the category numbers of a column; NaN for a missing value."""
     found = places(graph, x, (*column.known, ""), MOST_CODE)
     missing = graph.op("Equal", found, graph.integers(len(column.known)))
     numbers = graph.cast(found, np.float32)
@@ -105,13 +105,13 @@ def code(graph: Graph, x: Tensor, column: Any) -> Tensor:
 
 
 def nothing(graph: Graph, dtype: Any) -> Tensor:
-    """Return NaN, which no constant may be."""
+    """Return NaN as 0 / 0: `Graph.constant` accepts finite numbers only."""
     zero = graph.constant([[0.0]], dtype)
     return zero / zero
 
 
 def date_features(graph: Graph, seconds: Tensor, column: Any) -> Tensor:
-    """Return the parts of dates, (n, n_features); what they are where a date is missing."""
+    """Return the features of dates, (n, n_features); for a missing date, 0 or NaN."""
     found = [each for part in column.circles for each in part_of(seconds, part)]
     rows = graph.beside(*found)
     missing = graph.op("IsNaN", seconds)
@@ -127,18 +127,18 @@ def part_of(seconds: Tensor, part: str) -> list[Tensor]:
         turns = TURNS[own](seconds)
         turns = turns if own == part else turns * 2.0
         angle = (turns - seconds.graph.op("Floor", turns)) * (2 * np.pi)
-        # The cosine of doubles is younger than their sine in onnxruntime.
+        # Older versions of onnxruntime have the sine, but not the cosine, of doubles.
         return [seconds.graph.op("Sin", angle), seconds.graph.op("Sin", angle + np.pi / 2)]
     return [NUMBERS[part](seconds)]
 
 
 def whole(x: Tensor, length: float) -> Tensor:
-    """Return how many whole lengths there are in numbers."""
+    """Return floor(x / length)."""
     return x.graph.op("Floor", x / float(length))
 
 
 def rest(x: Tensor, length: float) -> Tensor:
-    """Return what whole lengths leave of numbers."""
+    """Return x modulo length, >= 0."""
     return x - whole(x, length) * float(length)
 
 
@@ -147,7 +147,7 @@ def weekday(seconds: Tensor) -> Tensor:
 
 
 def from_march(seconds: Tensor) -> Tensor:
-    """Return the day of a year that begins in March, from 0: leap days are then the last ones."""
+    """Return the day of a year that begins in March, from 0: a leap day is then the last day."""
     own = rest(whole(seconds, DAY) + float(SINCE_MARCH), LENGTHS[0])
     years = own + -whole(own, LENGTHS[2])
     years = years + whole(own, LENGTHS[1]) - whole(own, LENGTHS[0] - 1)
@@ -186,12 +186,12 @@ NUMBERS: dict[str, Maker] = {
 
 
 def coded(graph: Graph, x: Tensor, layout: parts.Layout) -> Tensor:
-    """Return the rows that trees get (`core.samples.coded`)."""
+    """Return rows in the form for trees (`core.samples.coded`)."""
     return graph.beside(*(coded_column(graph, x, first, count) for first, count in layout))
 
 
 def coded_column(graph: Graph, x: Tensor, first: int, count: int) -> Tensor:
-    """Return a column of these rows, (n, 1)."""
+    """Return a column of these rows, (n, 1), from `count` columns of x from `first` on."""
     own = graph.columns(x, [first])
     if count == 1:
         return own
@@ -202,7 +202,7 @@ def coded_column(graph: Graph, x: Tensor, first: int, count: int) -> Tensor:
         return graph.where(there, own, nothing(graph, x.dtype))
     group = graph.columns(x, np.arange(first, first + count))
     empty = graph.cast(graph.op("Equal", group, zero), x.dtype)
-    # The first that is not 0: where all are, the number of those without a category.
+    # Index of the first nonzero column. If all are 0, the category is unknown.
     numbers = graph.op("ArgMin", empty, axis=1, keepdims=1, dtype=np.int64)
     none = graph.op("Equal", graph.sum(empty), float(count))
     unknown = graph.constant([[float(MOST_CODE)]], x.dtype)

@@ -1,4 +1,4 @@
-"""Terms as operators of ONNX, and the type in which each computes."""
+"""Terms as ONNX operators, and the type in which each is computed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def features(graph: Graph, x: Tensor, map_: terms.Map) -> Tensor:
 
 
 def fourier(graph: Graph, x: Tensor, map_: terms.Fourier) -> Tensor:
-    # The cosine of doubles is younger than their sine in onnxruntime.
+    # Older versions of onnxruntime have the sine, but not the cosine, of doubles.
     angles = x @ map_.frequencies.T
     both = graph.beside(angles + np.pi / 2, angles)
     return graph.op("Sin", both) * (1 / np.sqrt(len(map_.frequencies)))
@@ -72,18 +72,18 @@ def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
     count, outputs, width = term.weights.shape
     assigned = min(term.n_assign, count)
     products, rows, center = reduced(graph, x, term.prototypes)
-    # Only differences of d = ||x||^2 - 2 p matter.
+    # Squared distances are ||x - c||^2 - 2 p; only their differences matter.
     largest, nearest = products * 2.0, graph.new_name("nearest")
     best = Tensor(graph, graph.new_name("best"), x.dtype)
     graph.node(
         "TopK", [largest.name, graph.integers([assigned]).name], [best.name, nearest], axis=1
     )
-    # The hyperplanes of x - c are those of x, moved by the middle of the prototypes.
+    # `rows` is x - center: adapt the intercepts.
     moved = term.intercepts + np.einsum("jkf,jf->jk", term.weights, center - term.centers)
     weights = term.weights.reshape(count * outputs, width)
     flat = graph.op("Gemm", rows, weights, moved.ravel(), transB=1)
     scores = graph.op("Reshape", flat, graph.integers([-1, count, outputs]))
-    # These are positions (n, assigned, 1) of rows of (count, outputs).
+    # Indices (n, assigned, 1) into the axis of prototypes of `scores`.
     numbers = Tensor(graph, nearest, np.dtype(np.int64))
     places = graph.op("Unsqueeze", numbers, graph.integers([2]))
     chosen = graph.op("GatherND", scores, places, batch_dims=1)
@@ -92,7 +92,7 @@ def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
 
 
 def local_shares(graph: Graph, best: Tensor, term: terms.Local, assigned: int) -> Tensor:
-    """Return the weights of the nearest prototypes, from 2 p in descending order, (n, assigned)."""
+    """Return the weights of the nearest prototypes, (n, assigned); `best` is 2 p, descending."""
     if term.bandwidth > 0:
         first = graph.columns(best, [0])
         shares = graph.op("Exp", (best - first) / term.bandwidth)
@@ -101,7 +101,7 @@ def local_shares(graph: Graph, best: Tensor, term: terms.Local, assigned: int) -
     return best * 0.0 + one
 
 
-# Each class of terms has a function that gives its scores, or None where nothing is added.
+# For each class of terms, a function that returns its scores, or None if it adds nothing.
 WRITERS: dict[type, Callable[[Graph, Tensor, Any], Tensor | None]] = {
     terms.Constant: constant,
     terms.Linear: linear,
@@ -122,7 +122,7 @@ def term_scores(graph: Graph, x: Tensor, term: terms.Term) -> Tensor | None:
     if isinstance(term, terms.Mapped):
         term = term.simplest()
     if isinstance(term, terms.Expansion):
-        # The room is checked before vectors become dense for an estimate of their precision.
+        # Check the size before vectors become dense for the estimate of precision.
         count, columns = term.vectors.shape[0], used_columns(term.vectors)
         width = term.vectors.shape[1] if columns is None else len(columns)
         graph.check_room(count * width, x.dtype)
@@ -131,10 +131,10 @@ def term_scores(graph: Graph, x: Tensor, term: terms.Term) -> Tensor | None:
     return None if found is None else graph.cast(found, x.dtype)
 
 
-# Rounding errors are estimated at so many rows.
+# Number of rows at which rounding errors are estimated.
 PROBES = 64
-# A score in float32 may be off by this share of the largest score, as estimated from above. Errors
-# of many summands cancel, so scores are off by a fraction of it.
+# Largest error of scores in float32, as a share of the largest score. The estimate is an upper
+# bound: errors of many summands cancel, so actual errors are a fraction of it.
 TOLERANCE = 5e-5
 
 
@@ -146,7 +146,7 @@ def precision_of(term: terms.Term, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def needs_double(term: terms.Term) -> bool:
-    """Return whether float32 would be too coarse for a term."""
+    """Return whether float32 is too coarse for a term."""
     if isinstance(term, terms.Leverage):  # a difference of nearly equal numbers is divided by `reg`
         return True
     if isinstance(term, terms.Expansion) and term.kernel.name == "exponential":
@@ -162,7 +162,8 @@ def needs_double(term: terms.Term) -> bool:
 def is_coarse(term: terms.Expansion) -> bool:
     """Return whether the summands of a kernel expansion are much larger than the sum.
 
-    Kernel values have an error of half a unit, and a Gaussian has that of its exponent too.
+    The estimate: kernel values have an error of half a unit in the last place, and Gaussian ones
+    also the error of the exponent.
     """
     vectors, columns = term.vectors, used_columns(term.vectors)
     if columns is not None:
@@ -178,7 +179,7 @@ def is_coarse(term: terms.Expansion) -> bool:
 
 
 def spread(vectors: Any) -> float:
-    """Return the largest squared distance of vectors from their middle."""
+    """Return the largest squared distance of vectors from their mean; from 0 if sparse."""
     if sp.issparse(vectors):
         return float(np.max(np.asarray(vectors.multiply(vectors).sum(axis=1)), initial=0))
     center = middle(vectors, np.dtype(np.float32))

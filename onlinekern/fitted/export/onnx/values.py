@@ -38,16 +38,16 @@ def kernel_values(graph: Graph, x: Tensor, kernel: KernelFunction, vectors: Any)
         norms = np.sqrt(np.square(Z).sum(axis=1, keepdims=True))
         Z = Z / np.where(norms > 0, norms, 1)
         norm = graph.op("Sqrt", graph.square(x))
-        # A row of zeros has products of 0.
+        # Avoids division by 0: a row of zeros has products of 0.
         least = float(np.finfo(x.dtype).tiny)
         return near @ Z.T / graph.op("Max", norm, least)
     return of_products(graph, near @ Z.T, kernel)
 
 
 def used_columns(vectors: Any) -> Array | None:
-    """Return the columns in which some sparse vector is not 0, if these are few; else None.
+    """Return the columns in which any sparse vector is nonzero, if these are few; else None.
 
-    Vectors become dense, and those of text have next to all of their columns empty.
+    Vectors are stored as dense constants; almost all columns of vectors of text are empty.
     """
     if not sp.issparse(vectors):
         return None
@@ -61,7 +61,7 @@ def absolute(graph: Graph, x: Tensor) -> Tensor:
 
 
 def of_products(graph: Graph, products: Tensor, kernel: KernelFunction) -> Tensor:
-    """Return the values of a kernel of x . z."""
+    """Return kernel values from inner products x . z."""
     if kernel.name == "linear":
         return products
     inner = products * kernel.gamma + kernel.coef0
@@ -81,10 +81,10 @@ def kernel_diagonal(graph: Graph, x: Tensor, kernel: KernelFunction) -> Tensor:
 
 
 def reduced(graph: Graph, x: Tensor, vectors: Any) -> tuple[Tensor, Tensor, Floats]:
-    """Return (x - c) . (s - c) - ||s - c||^2 / 2, (n, m); x - c; and c, the middle of vectors s.
+    """Return (x - c) . (s - c) - ||s - c||^2 / 2, (n, m); x - c; and c, the mean of the vectors s.
 
-    The first is (||x - c||^2 - ||x - s||^2) / 2. The distances of rows from c are small where those
-    of rows from 0 need not be, and so their difference loses fewer digits.
+    The first is (||x - c||^2 - ||x - s||^2) / 2. Rows may be far from 0 but are near c, so this
+    difference loses fewer digits than one with ||x||^2.
     """
     center = middle(vectors, x.dtype)
     Z = narrowed(graph.rows(vectors, x.dtype) - center, x.dtype)
@@ -94,7 +94,7 @@ def reduced(graph: Graph, x: Tensor, vectors: Any) -> tuple[Tensor, Tensor, Floa
 
 
 def middle(vectors: Any, dtype: np.dtype[Any]) -> Floats:
-    """Return the mean of vectors, rounded to a type; 0 for sparse ones, whose zeros stay."""
+    """Return the mean of vectors, rounded to a type; 0 for sparse ones, to keep their zeros."""
     if sp.issparse(vectors):
         return np.zeros(vectors.shape[1])
     return narrowed(vectors.mean(axis=0), dtype).astype(np.float64)
