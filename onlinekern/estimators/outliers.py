@@ -110,23 +110,23 @@ class RecentQuantile:
         seen = self.linked(recent)
         times = self.times(self.count - 1 - places, places + 1)
         low, high = np.quantile(seen, [TAIL, 1 - TAIL], method="weibull")
-        near = np.clip(seen, low - FAR * (high - low), high + FAR * (high - low))
+        clipped = np.clip(seen, low - FAR * (high - low), high + FAR * (high - low))
         # Relative to the last number: then equal numbers have exactly no slope and no residuals.
-        last = near[-1]
-        level, middle = (near - last).mean(), times.mean()
-        apart = times - middle
-        spread = np.square(apart).sum()
-        slope = (apart * (near - last)).sum() / spread
+        last = clipped[-1]
+        level, middle = (clipped - last).mean(), times.mean()
+        centred = times - middle
+        spread = np.square(centred).sum()
+        slope = (centred * (clipped - last)).sum() / spread
         half = (self.step() + 1) / 2
         ahead = self.times(-half, self.count + half) - middle
         # A line fitted to n numbers is closer to these than to the next: widen the residuals.
         wider = np.sqrt((1 + 1 / n + ahead * ahead / spread) / (1 - 2 / n))
-        rests = seen - last - level - slope * apart
-        rest = np.quantile(rests, self.fraction, method="weibull")
+        residuals = seen - last - level - slope * centred
+        residual = np.quantile(residuals, self.fraction, method="weibull")
         # If residuals are tiny, as for equal rows, a misfit of the trend would decide. So the
         # quantile is at most the mean of the last numbers.
-        most = (near[-(n // TREND_FROM) :] - last).mean()
-        found = min(level + slope * ahead + wider * rest, most)
+        most = (clipped[-(n // TREND_FROM) :] - last).mean()
+        found = min(level + slope * ahead + wider * residual, most)
         self.quantile = float(self.unlinked(last + found))
 
     def times(self, ages: Any, numbers: Any) -> Any:

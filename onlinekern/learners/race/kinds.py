@@ -56,7 +56,7 @@ class SquaresKind:
     forgetting : float
         The forgetting factor.
     metric : {'none', 'auto'}
-        'auto' asks for `PER_FEATURE` landmarks per feature, if there are so many.
+        'auto' asks for `PER_FEATURE` landmarks per feature, within the largest expert's number.
     patience : int
         Number of samples before which the expert does not sleep.
     twin : bool
@@ -123,11 +123,11 @@ class ForestKind:
         """Return a forest of `n_trees` trees that keeps `kept` samples."""
         make = KernelForestClassifier if task == "classification" else KernelForestRegressor
         limit = {"max_rows": int(self.most * kept)} if self.most else {}
-        # After outliers other experts lead; and rare events that features predict are learnt
-        # sooner.
+        # Outliers are not held back: rare events that features predict are learnt sooner, and after
+        # real outliers other experts lead.
         held = {} if task == "classification" else {"hold_outliers": False}
         parameters = {**self.parameters, "memory": kept, "teacher": teacher, **limit, **held}
-        # The race begins anew as a whole.
+        # If the stream changes, the whole race begins anew.
         found: Any = make(n_trees=n_trees, begin_anew=False, random_state=0, **parameters)
         if self.is_beside:
             found._early = 0
@@ -220,7 +220,7 @@ class Expert:
     def model(self, rows: Any, task: Any, draws: np.random.RandomState) -> Any:
         """Make a model of the core for rows of the form of `rows`, and the labels of `task`."""
         estimator = copy.copy(self.estimator)
-        with np.errstate(over="ignore"):  # Of the row, the form alone is looked at.
+        with np.errstate(over="ignore"):  # Only the form of the rows is used.
             like = rows if self.is_raw else rows.astype(np.float32)
         if self.layout:
             like = coded_rows(rows, self.layout)
@@ -237,7 +237,7 @@ class Expert:
         return estimator._new_model(like, draws)
 
     def grown(self, model: Any, before: Array, labels: Array) -> Any:
-        """Make its model, of the classes `before`, anew with more classes."""
+        """Return its model, of the classes `before`, extended to the classes `labels`."""
         estimator = copy.copy(self.estimator)
         note_classes(estimator, labels)
         return operations().grow_model(model, before, labels, estimator._head())

@@ -19,7 +19,7 @@ cdef struct Ends:
     double low_weight    # and their weight
     double high_count    # the same for the highest value, 0 if it is the lowest one too
     double high_weight
-    double n_values      # at least so many distinct values; < 0: the feature is given up
+    double n_values      # lower bound of the distinct values; < 0: the feature is given up
 
 
 cdef enum:

@@ -13,7 +13,7 @@ cdef class ForestLook:
     cdef readonly int64_t begun      # samples learnt when the renewal began
     cdef bint is_light
     cdef readonly bint is_whole      # True: all trees are replaced; False: their leaves are split
-    cdef readonly Generation fresh   # the new forest; if not is_whole, only its units and metric
+    cdef readonly Generation fresh   # the new forest; if not is_whole, its scale and metric only
     cdef readonly object interruption
     cdef Generation before
     cdef RecentRows recent

@@ -4,8 +4,8 @@ A renewal has three stages. The look scales the kept samples, and trains a kerne
 for its gradients. Then trees grow from these samples, one after another. In the replay, the experts
 on the new cells learn these samples, and the late ones, which came meanwhile. The result, and the
 sample at which it takes over, depend on the samples alone. So a renewal that is lost, as by saving
-a model, is repeated with the same result. How much of a tree grows at each sample depends on
-estimated times.
+a model, is repeated with the same result. A clock determines only how much of a tree grows at each
+sample.
 
 If the stream is longer than the memory of samples, the trees are kept, and their leaves are split
 further, tree by tree. New cells inherit the weights of the split leaf, so no score changes.
@@ -34,7 +34,7 @@ cdef double LOOKED = 0.15
 # More work than any tree takes.
 cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
 # First estimate of the work per row: of a new tree, and of one that is split further. Later
-# estimates average the work on earlier new trees, as a running mean of at most RECENT.
+# estimates are a running mean over about RECENT new trees, or the last tree that was split further.
 cdef Py_ssize_t WORK_OF_ROW = 115
 cdef Py_ssize_t WORK_OF_GROWTH = 85
 cdef Py_ssize_t RECENT = 8

@@ -74,8 +74,8 @@ EXACT_THEN = 30
 REPLAY_THEN = 3
 OUTPUT_THEN = 3
 LEARN_THEN = 114
-# Early renewals are spread over EARLY_SHARE times fewer samples than later ones. A stream that ends
-# before they are done has larger errors (docs/kernel_forests_tried.md).
+# Early renewals are spread over EARLY_SHARE times fewer samples than later ones: if a stream ended
+# before they are done, its errors would be larger (docs/kernel_forests_tried.md).
 EARLY_SHARE = 16
 
 
@@ -94,9 +94,9 @@ def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_telling, dou
 
 
 def late_row(double n_leaves, Py_ssize_t n_outputs):
-    """Cost of a late row over that of a replayed row: late rows are also walked.
+    """Cost of a late row, which came after the renewal began and is also walked.
 
-    Late rows come after the renewal has begun.
+    Unit: the cost of a replayed row.
     """
     return 1 + WALK * n_leaves ** (2 / 3.0) / learnt_again(n_leaves, n_outputs)
 
