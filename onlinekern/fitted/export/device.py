@@ -340,5 +340,5 @@ def moments_of(moments: State, found: Taught) -> State:
     if not moments.centred:
         rows = (weight * variance).reshape(state.moments.shape)
     count = max(0, state.count + found.more)
-    told = {"moments": rows, "count": count, "unit": 1.0, "total": weight, "ends": ends}
-    return moments.changed(state=state.changed(**told))
+    learnt = {"moments": rows, "count": count, "unit": 1.0, "total": weight, "ends": ends}
+    return moments.changed(state=state.changed(**learnt))

@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.core.linalg.sentinels import ENDS, FARTHEST, settled
+from onlinekern.core.linalg.sentinels import ENDS, FARTHEST, HIGHEST, LOWEST, settled
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.mix import Mix, every
 from onlinekern.fitted.state import State
-
-# Values of `side`.
-LOW, HIGH = 1, 2
 
 
 def merged_ends(
@@ -48,8 +45,8 @@ def merged_ends(
     mean, second = weights[3:] / np.maximum(between, np.finfo(float).tiny)
     is_given_up = ~fits | (own["n_values"] < 0).any(axis=0)
     sides = [((own["side"] == side) & (own[name] == end)).any(axis=0)
-             for side, name, end in ((LOW, "low", low), (HIGH, "high", high))]  # fmt: skip
-    told = {
+             for side, name, end in ((LOWEST, "low", low), (HIGHEST, "high", high))]  # fmt: skip
+    merged = {
         "low": low,
         "low_next": np.where(np.isfinite(above), above, low),
         "low_count": counts[0],
@@ -62,16 +59,18 @@ def merged_ends(
         "variance": np.maximum(second - mean * mean, 0.0),
         "weight": between,
         "n_values": np.where(is_given_up, -1, own["n_values"].max(axis=0)),
-        "side": np.select(sides, [LOW, HIGH], 0),
+        "side": np.select(sides, [LOWEST, HIGHEST], 0),
     }
-    ends = np.stack([told[name] for name in ENDS], axis=1).astype(np.float64)
+    ends = np.stack([merged[name] for name in ENDS], axis=1).astype(np.float64)
     return ends, settled(ends, float(count))
 
 
 def numbers_of(ends: Floats) -> Floats:
     """Return the sentinel of each feature, (d,); inf: none."""
     own = dict(zip(ENDS, ends.T, strict=True))
-    return np.select([own["side"] == LOW, own["side"] == HIGH], [own["low"], own["high"]], np.inf)
+    return np.select(
+        [own["side"] == LOWEST, own["side"] == HIGHEST], [own["low"], own["high"]], np.inf
+    )
 
 
 def about(state: State, low: Floats, high: Floats, centre: Floats) -> Floats:

@@ -227,7 +227,7 @@ def ladder(
             return beside
     # Keep the smallest experts; the linear first-order learner is the smallest, or is put first.
     ascending = sorted(found, key=lambda one: one.n_bytes(*form))
-    small = who_stays(ascending, form, memory)
+    small = that_fit(ascending, form, memory)
     return [one for one in found if one in small]
 
 
@@ -313,10 +313,10 @@ def former_versions(experts: list[Expert]) -> Iterator[list[Expert]]:
         yield experts
 
 
-def who_stays(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
-    """Return `in_room`, but with linear PA-I first for sparse rows of many classes.
+def that_fit(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
+    """Return the experts that fit into memory together, as `in_room` does.
 
-    Landmarks do not help for words. There it is kept even if it exceeds the memory.
+    For sparse rows of many classes linear PA-I is always one of them: landmarks do not help there.
     """
     n_features, n_outputs, is_sparse = form
     first = [one for one in experts if isinstance(one.estimator, PAClassifier)]

@@ -40,7 +40,7 @@ from onlinekern.estimators.validation import (
     validate_data,
 )
 from onlinekern.estimators.warnings import warn
-from onlinekern.learners.race.experts import former_versions, ladder, slots_in_room, who_stays
+from onlinekern.learners.race.experts import former_versions, ladder, slots_in_room, that_fit
 from onlinekern.learners.race.growing import (
     MEGABYTE,
     bytes_of_race,
@@ -608,7 +608,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             in_need = megabytes(best[:1], form) > room
             if (again := self._begun_again(race, before, labels, head, in_need)) is not None:
                 return again
-            left = who_stays(best, form, room * MEGABYTE)
+            left = that_fit(best, form, room * MEGABYTE)
             self._warn_of_room(left, form)
             stay = [k for k, expert in enumerate(ladder) if expert in left]
             self._note_remaining(ladder, stay, len(labels))

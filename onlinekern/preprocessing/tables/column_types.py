@@ -153,8 +153,8 @@ def is_unbounded(values: Any) -> bool:
     return share_once < NEVER_AGAIN and estimate > UNBOUNDED
 
 
-def never_come_again(values: Any) -> bool:
-    """Return whether a column is an identifier, like the number of an order."""
+def is_identifier(values: Any) -> bool:
+    """Return whether values hardly repeat and are very many, like order numbers."""
     texts = texts_of(values)
     share_once, estimate = variety_of(pc.filter(texts, pc.not_equal(texts, "")))
     return share_once >= NEVER_AGAIN and estimate >= LEAST_OF_IDENTIFIER

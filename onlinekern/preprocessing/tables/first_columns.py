@@ -13,10 +13,10 @@ from onlinekern.preprocessing.tables.column_types import (
     distinct_texts,
     family,
     guessed_kind,
+    is_identifier,
     is_unbounded,
     looks_like_dates,
     looks_like_numbers,
-    never_come_again,
     texts_of,
 )
 from onlinekern.preprocessing.tables.columns import (
@@ -64,16 +64,16 @@ def first_columns(table: Any, given: dict[str, str], encoder: Any) -> list[Colum
     kinds = {name: kind_in(table, name, given.get(name), most) for name in table.column_names}
     shared = has_slots(encoder.categories, table, kinds)
     values = {name: array_in(table, name) for name in kinds}
-    # In slots, values that come again after all are worth their place.
-    alone = [] if shared else identifiers(kinds, values, given, encoder.hashed_features)
+    # Slots are shared, so there an identifier takes no features of its own.
+    found = [] if shared else identifiers(kinds, values, given, encoder.hashed_features)
     for name in kinds:
         if name not in given:
             stored = table.schema.field(name).type
-            warn_of_guess(name, kinds[name], values[name], stored, name in alone)
+            warn_of_guess(name, kinds[name], values[name], stored, name in found)
     return led(
         [
-            IgnoredColumn(name, waits=name not in (*given, *alone))
-            if kind == "ignore" or name in alone
+            IgnoredColumn(name, waits=name not in (*given, *found))
+            if kind == "ignore" or name in found
             else new_column(name, kind, values[name], encoder, shared)
             for name, kind in kinds.items()
         ]
@@ -98,23 +98,23 @@ def kind_in(table: Any, name: str, given: str | None, most: int) -> str:
 def identifiers(
     kinds: dict[str, str], values: dict[str, Any], given: dict[str, str], width: int | None
 ) -> list[str]:
-    """Return the columns of which no value comes again: they only mislead.
+    """Return the columns to leave out as identifiers, which say nothing about other rows.
 
-    Whoever says how they are hashed wants them, and a table may have no other columns.
+    None is left out if the width of hashed columns is given, or if there are no other columns.
     """
     found = [
         name for name, kind in kinds.items()
         if kind == "hashed" and width is None and name not in given
-        and never_come_again(values[name])
+        and is_identifier(values[name])
     ]  # fmt: skip
     others = [name for name, kind in kinds.items() if kind != "ignore" and name not in found]
     return found if others else []
 
 
-def warn_of_guess(name: str, kind: str, values: Any, stored: Any, alone: bool) -> None:
+def warn_of_guess(name: str, kind: str, values: Any, stored: Any, is_left_out: bool) -> None:
     """Warn about a column that is ignored, and about text that may be more than categories.
 
-    `alone` says that no value of the column comes again.
+    `is_left_out` says that the column is an identifier.
     """
     if kind == "ignore":
         rows = (
@@ -141,7 +141,7 @@ def warn_of_guess(name: str, kind: str, values: Any, stored: Any, alone: bool) -
         looks = f"text that looks like dates, {date!r} for one"
         more = ", for dates are read as in ISO 8601 (2026-03-02 08:00)"
         remedy = "Make dates of it before (pandas.to_datetime)"
-    if alone:
+    if is_left_out:
         there = sum(map(bool, texts_of(values).to_pylist()))
         hint = f"It is {looks}{more}. {remedy}; or " if looks else ""
         warn(f"column {name!r} is ignored, in later rows too: nearly all of the {there:,} values "

@@ -251,7 +251,8 @@ $near
         moments.variance[j] = (1 - share) * moments.variance[j] + share * x[j] * x[j];
 
 /*** missing_search: is_finite ***/
-/* Whether a number stands for a missing value of feature j. */
+/* Return whether a number stands for a missing value of feature j: the lowest value if `side` is 1,
+   the highest if it is 2. */
 static int is_missing(int32_t j, real x)
 {
     return (moments.side[j] == 1 && x == moments.low[j])

@@ -363,8 +363,9 @@ def write_prediction(source: Source, scoring: parts.Scoring, beginning: str = ""
 def write_scaler(source: Source, scaler: Scaler) -> str:
     """Write the moments, and a function that updates them and scales a row; return its call."""
     n = len(scaler.mean)
-    told = scaler.weight, scaler.mean, scaler.variance
-    moments: dict[str, Any] = dict(zip(("weight", "mean", "variance"), told, strict=True))
+    moments: dict[str, Any] = {
+        name: getattr(scaler, name) for name in ("weight", "mean", "variance")
+    }
     if scaler.ends is not None:
         moments |= {"rows": scaler.ends.rows, **dict(zip(IN_C, scaler.ends.fields.T, strict=True))}
     source.structure("moments", moments)

@@ -12,6 +12,8 @@ AT_MOST_ONE_IN: int
 LEAST_BETWEEN: int
 LEAST_VALUES: int
 FARTHEST: float
+LOWEST: int
+HIGHEST: int
 
 def settled(ends: Floats, n: float) -> Floats: ...
 

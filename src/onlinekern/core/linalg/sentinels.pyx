@@ -38,6 +38,9 @@ LEAST_BETWEEN = 48
 LEAST_VALUES = 6
 # The squares of larger differences overflow: a feature with such values is given up.
 FARTHEST = 1e150
+# Values of `side`.
+LOWEST = LOW
+HIGHEST = HIGH
 cdef double apart = APART, still_apart = STILL_APART, farthest = FARTHEST
 cdef double least_count = LEAST_COUNT, one_in = ONE_IN, at_most = AT_MOST_ONE_IN
 cdef double least_between = LEAST_BETWEEN, least_values = LEAST_VALUES
@@ -58,7 +61,7 @@ cdef inline void add(Ends *own, double x, double weight) noexcept nogil:
     own.variance = (1 - share) * (own.variance + share * delta * delta)
 
 
-cdef inline void take(Ends *own, double x, double weight) noexcept nogil:
+cdef inline void add_value(Ends *own, double x, double weight) noexcept nogil:
     """Add a value that is not the first one."""
     cdef double more = 0
     if x == own.low:
@@ -98,7 +101,7 @@ cdef inline void take(Ends *own, double x, double weight) noexcept nogil:
         own.n_values += more
 
 
-cdef inline bint comes_again(const Ends *own, double n_own, double n) noexcept nogil:
+cdef inline bint is_common(const Ends *own, double n_own, double n) noexcept nogil:
     """Whether an end of `n_own` of n rows is common, but not too common, beside other values."""
     return n_own >= least_count and n_own * one_in >= n and n_own * at_most <= n \
         and n - own.low_count - own.high_count >= least_between \
@@ -110,11 +113,11 @@ cdef inline int side_of(const Ends *own, double n) noexcept nogil:
     cdef double gap, others
     gap, others = own.low_next - own.low, own.high - own.low_next
     if gap >= still_apart * others and own.n_values >= 0:
-        if own.side == LOW or (gap >= apart * others and comes_again(own, own.low_count, n)):
+        if own.side == LOW or (gap >= apart * others and is_common(own, own.low_count, n)):
             return LOW
     gap, others = own.high - own.high_next, own.high_next - own.low
     if gap >= still_apart * others and own.n_values >= 0:
-        if own.side == HIGH or (gap >= apart * others and comes_again(own, own.high_count, n)):
+        if own.side == HIGH or (gap >= apart * others and is_common(own, own.high_count, n)):
             return HIGH
     return NONE
 
@@ -125,7 +128,7 @@ cdef inline void begin(Ends *own, double x, double weight) noexcept nogil:
     own.low_count, own.low_weight, own.n_values = 1, weight, 1
 
 
-cdef void tell(const Ends *own, double *mean, double *variance) noexcept nogil:
+cdef void write_moments(const Ends *own, double *mean, double *variance) noexcept nogil:
     """Write mean and variance of all values except the sentinel."""
     cdef Ends known = own[0]
     if own.side != LOW:
@@ -137,8 +140,8 @@ cdef void tell(const Ends *own, double *mean, double *variance) noexcept nogil:
         mean[0], variance[0] = known.mean, known.variance
 
 
-cdef inline int look(Ends *own, double x, double weight, int64_t count, double *mean,
-                     double *variance) noexcept nogil:
+cdef inline int examine(Ends *own, double x, double weight, int64_t count, double *mean,
+                        double *variance) noexcept nogil:
     """Add a value of row number `count`, and test whether an end is a sentinel.
 
     If the sentinel changes, writes the moments of all other values. Returns the change in the
@@ -151,10 +154,10 @@ cdef inline int look(Ends *own, double x, double weight, int64_t count, double *
         return 0
     if (before == LOW and x < own.low) or (before == HIGH and x > own.high):
         own.side, is_another = NONE, True
-    take(own, x, weight)
+    add_value(own, x, weight)
     own.side = side_of(own, <double> count)
     if is_another or own.side != before:
-        tell(own, mean, variance)
+        write_moments(own, mean, variance)
     return (own.side != NONE) - (before != NONE)
 
 
@@ -171,7 +174,7 @@ def settled(ends, n):
     for j in range(view.shape[0]):
         own = <Ends *> &view[j, 0]
         own.side = side_of(own, n)
-        tell(own, &found[0, j], &found[1, j])
+        write_moments(own, &found[0, j], &found[1, j])
     return moments
 
 
@@ -260,7 +263,7 @@ cdef class Sentinels:
                     own_variances[j] = (1 - share) * (own_variances[j] + share * delta * delta)
                     continue
             own = self.load(j)
-            self.n += look(&own, x, weight, count, means + j, variances + j)
+            self.n += examine(&own, x, weight, count, means + j, variances + j)
             self.store(j, &own)
 
     cdef void touch(self) noexcept nogil:
